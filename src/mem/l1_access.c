@@ -144,14 +144,15 @@ static inline void l1_merge(struct l1 *c, tick now, const struct l1_txn *t, cons
     c->last_missed |= t->kind == REQ_READ; /* its data is not here: APRES, Table I */
 }
 
-/* Its line and its MSHR. */
+/* Its line and its MSHR. Sectors that join a miss without a line come without one, too, also where the line is
+ * there by now: a line that waits names its MSHR, and this one has none (l1_keep_fill). */
 static inline void l1_open_miss(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p,
                                 uint32_t victim)
 {
+    if (p->entry != MSHR_NONE && UNLIKELY(c->mshr.entries[p->entry].line == CACHE_NO_LINE)) return;
     uint32_t line = l1_reserve_line(c, now, t, p, victim);
     if (p->entry == MSHR_NONE) p->entry = l1_take_mshr(c, now, t, line, p->may_keep);
     if (line == CACHE_NO_LINE) return;
-    if (UNLIKELY(c->mshr.entries[p->entry].line == CACHE_NO_LINE)) l1_give_line(c, p->entry, line);
     c->cache.lines[line].mshr = p->entry;
     p->line = line;
 }

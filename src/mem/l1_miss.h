@@ -72,17 +72,6 @@ static inline uint32_t l1_reserve_line(struct l1 *c, tick now, const struct l1_t
     return p->line;
 }
 
-/* A miss without a line that takes one now: the line waits for all that is under way, and names its MSHR. */
-static inline void l1_give_line(struct l1 *c, uint32_t entry, uint32_t line)
-{
-    struct mshr_entry *e = &c->mshr.entries[entry];
-    cache_reserve(&c->cache, line, e->addr, e->sectors);
-    c->cache.lines[line].mshr = entry;
-    e->line = line;
-    c->mshrs_lineless--;
-    mshr_unlist(&c->mshr, entry);
-}
-
 /* The request of a miss that began at `born`. */
 static inline void l1_fetch(struct l1 *c, tick now, tick born, const struct l1_txn *t,
                             const struct l1_plan *p)

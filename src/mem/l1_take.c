@@ -71,6 +71,16 @@ static void l1_answer_fill(struct l1 *c, tick now, uint32_t entry)
     l1_fill(c, now, &r);
 }
 
+/* The line that it takes now is its MSHR's from now on. */
+static void l1_give_line(struct l1 *c, uint32_t entry, uint32_t line)
+{
+    struct mshr_entry *e = &c->mshr.entries[entry];
+    c->cache.lines[line].mshr = entry;
+    e->line = line;
+    c->mshrs_lineless--;
+    mshr_unlist(&c->mshr, entry);
+}
+
 /* Has a delayed miss to wait all the same? Asked before all that l1_go_on asks: there may be many. Lines of
  * local memory may come by a store. */
 static bool l1_must_wait(const struct l1 *c, const struct l1_due *d)

@@ -1,11 +1,11 @@
 /* smring.h: a ring between the SMs: a request channel from each SM to the next one and a response channel the
  * other way round, on the core clock. It is there only where a mechanism uses it.
  *
- * At each SM a channel has a bounded *queue*, which all that passes goes through. A message is for one SM, for
- * all, or for all that hold a line. What is not for one SM is looked at by every SM on the way when it is at
- * the head of the queue there; the SM takes it or lets it pass, and it comes back to the SM that sent it. An
- * SM that does not hold the line need not look. What is for one SM hops on by itself, and does not enter that
- * SM's queue: it is seen when it has come (thesis 4.4.5, step 7).
+ * At each SM a channel has a bounded *queue*, which all that passes goes through. A message is for one SM,
+ * for all, or for all that hold a line. What is not for one SM is looked at by every SM on the way when it
+ * is at the head of the queue there; the SM takes it or lets it pass, and it comes back to the SM that sent
+ * it. An SM that does not hold the line need not look. What is for one SM hops on by itself, and does not
+ * enter that SM's queue: it is seen when it has come (thesis 4.4.5, step 7).
  *
  * A hop takes `latency` cycles and one more for each flit behind the first; the next message follows when the
  * last flit has left, and a message goes on when it is complete (store and forward).

@@ -451,9 +451,9 @@ static struct l1_txn load_sector(uint32_t sector, uint32_t token)
     return t;
 }
 
-/* A miss that may not allocate fetches two sectors; a merge lets the first of them stay. A third sector is then
- * fetched into that line by the same MSHR, which the line names from now on, also while the second comes. */
-static void a_miss_without_a_line_takes_the_line_that_one_of_its_sectors_made(void **state)
+/* A miss that may not allocate fetches two sectors; a merge lets the first of them stay. A third and a fourth
+ * sector are fetched by the same MSHR, which has no line, and join the line of the first. */
+static void sectors_of_a_miss_without_a_line_join_the_line_that_one_of_them_made(void **state)
 {
     struct bench b;
     struct mock m;
@@ -819,7 +819,7 @@ int main(void)
         cmocka_unit_test(the_end_of_a_claim_wakes_what_waits_for_its_line),
         cmocka_unit_test(a_claimed_line_that_is_written_does_not_stay),
         cmocka_unit_test(a_merge_that_may_allocate_keeps_the_line_of_a_miss_that_may_not),
-        cmocka_unit_test(a_miss_without_a_line_takes_the_line_that_one_of_its_sectors_made),
+        cmocka_unit_test(sectors_of_a_miss_without_a_line_join_the_line_that_one_of_them_made),
         cmocka_unit_test(prediction_works_with_a_vote),
         cmocka_unit_test(evictions_name_their_cause_their_owner_and_who_touched_the_line_last),
         cmocka_unit_test(a_fill_says_whether_it_stays_and_whether_it_is_local),
