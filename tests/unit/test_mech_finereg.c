@@ -147,8 +147,8 @@ static void rows_have_moved_after_n_and_three_cycles(void **state)
 }
 
 /* A warp stalls in a function with registers 0 to 2 live. Its caller needs 2 and 5 when it is back, the
- * caller of that one 6: these are saved, too, and each but once. Two warps of five rows; the second warp finds
- * the three vectors that the first has read. */
+ * caller of that one 6: these are saved, too, and each but once. Two warps of five rows; the second warp
+ * finds the three vectors that the first has read. */
 static void registers_of_callers_are_saved(void **state)
 {
     struct mech_kit k;
