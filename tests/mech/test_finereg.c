@@ -147,9 +147,11 @@ static const char calls_ptx[] =
     "st.param.u64 [a], %i; st.param.u64 [b], %o; st.param.u32 [c], %n; call walk, (a, b, c); }\n"
     "st.global.u32 [%o+12], %t;\nret;\n}\n";
 
-/* Of the CTAs that left: how many, the most PCs of a warp, and the registers that are live at these. */
+/* The PCs at which parts of stalled warps go on, as a set. Of the CTAs that left: how many, the most such PCs
+ * of a warp, and the registers that are live at these. */
 static struct {
     const struct mech_ports *ports;
+    uint64_t pcs;
     uint32_t outs, pcs_max, live_rows;
 } left;
 
@@ -164,10 +166,15 @@ static void left_on_cta(void *state, const struct mech_cta *e)
     const struct mech_ports *p = left.ports;
     uint64_t live = 0;
     uint32_t pcs[8];
-    if (e->kind != MECH_CTA_OUT) return;
+    if (e->kind != MECH_CTA_OUT && e->kind != MECH_CTA_STALLED) return;
     const uint32_t count = p->warp_pcs(p->host, e->cta_slot, 0, pcs, ARRAY_LEN(pcs));
     assert_in_range(count, 1, ARRAY_LEN(pcs));
-    for (uint32_t i = 0; i < count; i++) live |= p->cta_live(p->host, e->cta_slot, pcs[i])[0];
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(pcs[i] < 64);
+        left.pcs |= 1ull << pcs[i];
+        live |= p->cta_live(p->host, e->cta_slot, pcs[i])[0];
+    }
+    if (e->kind == MECH_CTA_STALLED) return;
     left.outs++;
     left.live_rows += (uint32_t)__builtin_popcountll(live);
     if (count > left.pcs_max) left.pcs_max = count;
@@ -221,6 +228,8 @@ static void registers_of_callers_are_saved(void **state)
         assert_int_equal(left.live_rows, 4 * moves);
         /* in walk, behind the call in walk, behind that in the kernel */
         assert_int_equal(left.pcs_max, depth ? 3 : 2);
+        /* the vector of each was read; again, if it came when another one had been asked for */
+        assert_true(stat_of("finereg.vector_misses") >= (uint64_t)__builtin_popcountll(left.pcs));
         play_close();
         call(depth, 3);
         expect_stats((struct wanted[]){{"finereg.launches", 0}, {"finereg.rows_out", 0}, {0}});
