@@ -147,9 +147,11 @@ static const char calls_ptx[] =
     "st.param.u64 [a], %i; st.param.u64 [b], %o; st.param.u32 [c], %n; call walk, (a, b, c); }\n"
     "st.global.u32 [%o+12], %t;\nret;\n}\n";
 
-/* Of the CTAs that left: how many, the most PCs of a warp, and the registers that are live at one of these. */
+/* The PCs at which parts of stalled warps go on, as a set. Of the CTAs that left: how many, the most such PCs
+ * of a warp, and the registers that are live at these. */
 static struct {
     const struct mech_ports *ports;
+    uint64_t pcs;
     uint32_t outs, pcs_max, live_rows;
 } left;
 
@@ -164,10 +166,15 @@ static void left_on_cta(void *state, const struct mech_cta *e)
     const struct mech_ports *p = left.ports;
     uint64_t live = 0;
     uint32_t pcs[8];
-    if (e->kind != MECH_CTA_OUT) return;
+    if (e->kind != MECH_CTA_OUT && e->kind != MECH_CTA_STALLED) return;
     const uint32_t count = p->warp_pcs(p->host, e->cta_slot, 0, pcs, ARRAY_LEN(pcs));
     assert_in_range(count, 1, ARRAY_LEN(pcs));
-    for (uint32_t i = 0; i < count; i++) live |= p->cta_live(p->host, e->cta_slot, pcs[i])[0];
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(pcs[i] < 64);
+        left.pcs |= 1ull << pcs[i];
+        live |= p->cta_live(p->host, e->cta_slot, pcs[i])[0];
+    }
+    if (e->kind == MECH_CTA_STALLED) return;
     left.outs++;
     left.live_rows += (uint32_t)__builtin_popcountll(live);
     if (count > left.pcs_max) left.pcs_max = count;
@@ -221,6 +228,8 @@ static void registers_of_callers_are_saved(void **state)
         assert_int_equal(left.live_rows, 4 * moves);
         /* in walk, behind the call in walk, behind that in the kernel */
         assert_int_equal(left.pcs_max, depth ? 3 : 2);
+        /* the vector of each was read; again, if it came when another one had been asked for */
+        assert_true(stat_of("finereg.vector_misses") >= (uint64_t)__builtin_popcountll(left.pcs));
         play_close();
         call(depth, 3);
         expect_stats((struct wanted[]){{"finereg.launches", 0}, {"finereg.rows_out", 0}, {0}});
@@ -278,6 +287,125 @@ static void warps_share_sections(void **state)
     play_close();
 }
 
+/* Eight values that are live from their definition to their use, with a loop between; again and again. */
+static const char rounds_ptx[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".visible .entry rounds(.param .u64 out, .param .u32 rounds, .param .u32 steps)\n{\n"
+    ".reg .u64 %o, %x; .reg .u32 %s, %t, %r, %n, %a<9>; .reg .pred %p;\n"
+    "ld.param.u64 %o, [out]; ld.param.u32 %r, [rounds];\n"
+    "mov.u32 %t, %tid.x; mul.wide.u32 %x, %t, 4; add.u64 %o, %o, %x; mov.u32 %s, %t;\n"
+    "round:\n"
+    "xor.b32 %a1, %s, 1; xor.b32 %a2, %s, 2; xor.b32 %a3, %s, 3; xor.b32 %a4, %s, 4;\n"
+    "xor.b32 %a5, %s, 5; xor.b32 %a6, %s, 6; xor.b32 %a7, %s, 7; xor.b32 %a8, %s, 8;\n"
+    "ld.param.u32 %n, [steps];\n"
+    "many:\nmad.lo.u32 %s, %s, %s, 1; sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0;\n@%p bra many;\n"
+    "add.u32 %s, %s, %a1; add.u32 %s, %s, %a2; add.u32 %s, %s, %a3; add.u32 %s, %s, %a4;\n"
+    "add.u32 %s, %s, %a5; add.u32 %s, %s, %a6; add.u32 %s, %s, %a7; add.u32 %s, %s, %a8;\n"
+    "sub.u32 %r, %r, 1; setp.ne.u32 %p, %r, 0;\n@%p bra round;\n"
+    "st.global.u32 [%o], %s;\nret;\n}\n";
+
+enum { ROUNDS = 3, BASE = 8 };
+
+/* Of two warps and each round: the cycle from which on more than the base set is live before the next
+ * instruction, that of the issue of this instruction, and that from which on it is no longer so. */
+static struct {
+    bool is_above;
+    uint32_t rounds;
+    uint64_t asks[ROUNDS], issues[ROUNDS], ends[ROUNDS];
+} turns[2];
+
+static void turns_on_next(void *state, const struct mech_next *e)
+{
+    const bool is_above = __builtin_popcountll(e->live[0]) > BASE;
+    uint32_t *round = &turns[e->warp].rounds;
+    if (is_above == turns[e->warp].is_above) return;
+    turns[e->warp].is_above = is_above;
+    assert_true(*round < ROUNDS);
+    if (is_above)
+        turns[e->warp].asks[*round] = e->cycle;
+    else
+        turns[e->warp].ends[(*round)++] = e->cycle;
+}
+
+static void turns_on_issue(void *state, const struct mech_issue *e)
+{
+    const uint32_t round = turns[e->warp].rounds;
+    if (turns[e->warp].is_above && !turns[e->warp].issues[round]) turns[e->warp].issues[round] = e->cycle;
+}
+
+/* Opens, runs and checks the sums; the rig stays open. The answer is the number of cycles. */
+static uint64_t take_turns(const char *srp, uint32_t steps)
+{
+    enum { THREADS = 64 };
+    memset(turns, 0, sizeof turns);
+    blank_fill((struct mechanism){.on_next = turns_on_next, .on_issue = turns_on_issue});
+    const char *const mechs[] = {"regmutex", blank_file}, *const settings[] = {"regmutex.base=0.4", srp};
+    const char *const sets[] = {
+        "sm.count=1", "sm.schedulers=1", "sm.perfect_icache=true", "sm.register_unit=128",
+        WHOLE,        rows_of(80)};
+    rig_open(&rig, rounds_ptx,
+             &(struct rig_options){.sets = sets,
+                                   .set_count = ARRAY_LEN(sets),
+                                   .timed = {.mechs = mechs,
+                                             .mech_count = ARRAY_LEN(mechs),
+                                             .mech_settings = settings,
+                                             .mech_setting_count = ARRAY_LEN(settings)}});
+    const uint64_t out = rig_alloc(&rig, 4 * THREADS);
+    rig_run(&rig, "rounds", 1, THREADS, (const uint64_t[]){out, ROUNDS, steps});
+    for (uint32_t i = 0; i < THREADS; i++) {
+        uint32_t sum = i;
+        for (uint32_t r = 0; r < ROUNDS; r++) {
+            uint32_t values = 0;
+            for (uint32_t k = 1; k <= 8; k++) values += sum ^ k;
+            for (uint32_t k = 0; k < steps; k++) sum = sum * sum + 1;
+            sum += values;
+        }
+        assert_int_equal(((uint32_t *)(uintptr_t)out)[i], sum);
+    }
+    return rig_cycles(&rig, 0);
+}
+
+/* 18 registers, 8 of them in the base set: a section has 10 rows, and the pool 12. Two warps of one scheduler
+ * ask for it three times each. The first finds it free; from then on each asks while the other holds it, and
+ * issues in the cycle after the other has given it back. A longer loop lengthens each of the six turns, which
+ * follow one another, and nothing else. With a pool of 20 rows, two sections, no warp waits. */
+static void two_warps_alternate(void **state)
+{
+    uint64_t cycles[2], held[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        cycles[i] = take_turns("regmutex.srp=0.15", i ? 30 : 20);
+        const uint32_t first = turns[1].asks[0] < turns[0].asks[0];
+        uint64_t waited = 0;
+        held[i] = 0;
+        for (uint32_t turn = 0; turn < 2 * ROUNDS; turn++) {
+            const uint32_t warp = (first + turn) % 2, round = turn / 2;
+            const uint64_t asked = turns[warp].asks[round], issued = turns[warp].issues[round];
+            const uint64_t given = turn ? turns[!warp].ends[(turn - 1) / 2] : asked;
+            assert_int_equal(turns[warp].rounds, ROUNDS);
+            assert_true(given > asked || !turn);
+            assert_int_equal(issued, given + 1);
+            waited += given - asked;
+            held[i] += turns[warp].ends[round] - issued;
+        }
+        expect_stats((struct wanted[]){{"regmutex.sections", 1},
+                                       {"regmutex.acquires", 2 * ROUNDS},
+                                       {"regmutex.section_stalls", 2 * ROUNDS - 1},
+                                       {"regmutex.section_cycles", waited},
+                                       {"regmutex.depleted_cycles", waited},
+                                       {0}});
+        play_close();
+    }
+    assert_true(held[1] > held[0]);
+    assert_int_equal(cycles[1] - cycles[0], held[1] - held[0]);
+    take_turns("regmutex.srp=0.25", 20);
+    expect_stats((struct wanted[]){{"regmutex.sections", 2},
+                                   {"regmutex.acquires", 2 * ROUNDS},
+                                   {"regmutex.section_stalls", 0},
+                                   {"regmutex.section_cycles", 0},
+                                   {0}});
+    play_close();
+}
+
 /* ---- unified ---- */
 
 /* 16 KB of registers that lie apart hold those of all CTAs that fit: the whole store is L1. */
@@ -327,6 +455,7 @@ int main(int argc, char **argv)
         RIG_TEST(registers_of_callers_are_saved),
         RIG_TEST(all_registers_travel),
         RIG_TEST(warps_share_sections),
+        RIG_TEST(two_warps_alternate),
         RIG_TEST(what_is_left_is_l1),
         RIG_TEST(runs_are_the_same_whatever_is_skipped),
     };

@@ -176,6 +176,63 @@ static void a_search_takes_its_time_partition_by_partition(void **state)
     assert_int_equal(cycles[1] - cycles[0], (6 * 2 + 2 * (1 + 2)) * 10);
 }
 
+/* Of each load, in order: the cycle of its access to the L1, and of the issue that needs what it brings. */
+static struct {
+    uint64_t id, writes, access, use;
+} timed_loads[32];
+static uint32_t timed_count;
+
+static void time_issue(void *state, const struct mech_issue *e)
+{
+    const uint32_t i = timed_count - 1;
+    if (timed_count && !timed_loads[i].use && e->reads[0] & timed_loads[i].writes)
+        timed_loads[i].use = e->cycle;
+    if (!e->is_load || !e->is_global) return;
+    assert_true(timed_count < ARRAY_LEN(timed_loads));
+    timed_loads[timed_count].id = e->id;
+    timed_loads[timed_count++].writes = e->writes[0];
+}
+static void time_access(void *state, const struct mech_l1_access *e)
+{
+    for (uint32_t i = 0; i < timed_count; i++)
+        if (timed_loads[i].id == e->id) timed_loads[i].access = e->cycle;
+}
+
+/* A load that hits the L1 has its value l1.latency after the access, less what its tags took before. One that
+ * hits a row has it later: by a search of the partitions up to that of its line, and a cycle for the bank of
+ * the row. The second round finds a in the first partition, b in the second and c in the L1. */
+static void a_hit_in_registers_takes_the_l1_the_search_and_a_bank(void **state)
+{
+    static const struct {
+        uint32_t latency, tag_latency, vp_latency;
+    } rows[] = {{40, 0, 3}, {40, 0, 13}, {60, 0, 3}, {60, 0, 0}, {60, 8, 3}};
+    enum { SECOND_ROUND = 6 };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char latency[32], tag_latency[32], vp_latency[32];
+        snprintf(latency, sizeof latency, "l1.latency=%u", rows[i].latency);
+        snprintf(tag_latency, sizeof tag_latency, "l1.tag_latency=%u", rows[i].tag_latency);
+        snprintf(vp_latency, sizeof vp_latency, "linebacker.vp_latency=%u", rows[i].vp_latency);
+        struct play p = tiny_vc("abcdef abc", "linebacker.partitions=2");
+        p.mechs[1] = blank_file;
+        p.settings[5] = vp_latency;
+        p.sets[1] = latency;
+        p.sets[2] = tag_latency;
+        timed_count = 0;
+        memset(timed_loads, 0, sizeof timed_loads);
+        blank_fill((struct mechanism){.on_issue = time_issue, .on_l1_access = time_access});
+        play(&p);
+        expect_stats((struct wanted[]){
+            {"linebacker.hits", 2}, {"l1.global_load_hits", 1}, {"linebacker.conflicts", 0}, {0}});
+        assert_int_equal(timed_count, SECOND_ROUND + 3);
+        const uint32_t l1 = rows[i].latency - rows[i].tag_latency;
+        const uint64_t wanted[] = {l1 + rows[i].vp_latency * 1 + 1, l1 + rows[i].vp_latency * 2 + 1, l1};
+        for (uint32_t k = 0; k < ARRAY_LEN(wanted); k++)
+            assert_int_equal(timed_loads[SECOND_ROUND + k].use - timed_loads[SECOND_ROUND + k].access,
+                             wanted[k]);
+        play_close();
+    }
+}
+
 static void stores_atomics_and_the_end_of_a_kernel_drop_a_line(void **state)
 {
     struct play p = tiny_vc("abcde A a", "linebacker.partitions=8");
@@ -415,6 +472,7 @@ int main(int argc, char **argv)
         RIG_TEST(a_streaming_load_is_not_chosen),
         RIG_TEST(a_kernel_that_ends_before_two_windows_is_counted),
         RIG_TEST(a_search_takes_its_time_partition_by_partition),
+        RIG_TEST(a_hit_in_registers_takes_the_l1_the_search_and_a_bank),
         RIG_TEST(stores_atomics_and_the_end_of_a_kernel_drop_a_line),
         RIG_TEST(a_partition_needs_all_of_its_rows),
         RIG_TEST(a_throttled_cta_keeps_its_registers_in_memory),
