@@ -144,8 +144,8 @@ static inline void l1_merge(struct l1 *c, tick now, const struct l1_txn *t, cons
     c->last_missed |= t->kind == REQ_READ; /* its data is not here: APRES, Table I */
 }
 
-/* Its line and its MSHR. Sectors that join a miss without a line come without one, too, also where the line is
- * there by now: a line that waits names its MSHR, and this one has none (l1_keep_fill). */
+/* Its line and its MSHR. Sectors that join a miss without a line come without one, too, also where the line
+ * is there by now: a line that waits names its MSHR, and this one has none (l1_keep_fill). */
 static inline void l1_open_miss(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p,
                                 uint32_t victim)
 {
