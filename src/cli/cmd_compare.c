@@ -196,7 +196,7 @@ static bool show(const struct compare_input *in, struct cli_lab *lab, struct sto
     }
     if (!s->page) return true;
     if (!s->json) putchar('\n');
-    return cli_write_report(store, lab, s->page);
+    return cli_write_report(store, lab, s->page, false);
 }
 
 static int compare(int argc, char **argv, struct compare_settings *s, const struct cli_list *words)

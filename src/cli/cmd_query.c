@@ -114,7 +114,7 @@ static int show_run(struct store *s, const struct query_options *o, int argc, ch
     if (!o->json && !o->document)
         return query_print_run(s, key, query_terminal_width()) ? CLI_OK : CLI_BAD_INPUT;
     struct strbuf text = {0};
-    bool ok = o->document ? store_document(s, key, &text) : store_run_json(s, key, &text);
+    bool ok = o->document ? store_document(s, key, &text) : store_run_json(s, key, STORE_WHOLE, &text);
     if (ok)
         puts(strbuf_text(&text));
     else

@@ -15,6 +15,7 @@
 
 struct report_settings {
     const char *store, *page, *svg, *tables, *workloads, *size;
+    bool is_brief;
 };
 
 static bool any_run(const struct plan *p, struct store *s)
@@ -63,7 +64,11 @@ static struct report make_report(struct store *s, const struct cli_lab *lab, str
 {
     assert(lab->figures.len == lab->plans.len); /* cli_lab_figures() was called */
     strbuf_printf(dir, "%s/../share/heddle", cli_self_dir());
-    return (struct report){s, lab->figures.data, lab->figures.len, dir->data, HEDDLE_VERSION};
+    return (struct report){.store = s,
+                           .experiments = lab->figures.data,
+                           .experiment_count = lab->figures.len,
+                           .page_dir = dir->data,
+                           .version = HEDDLE_VERSION};
 }
 
 static void print_error(char *error)
@@ -72,10 +77,11 @@ static void print_error(char *error)
     free(error);
 }
 
-bool cli_write_report(struct store *s, const struct cli_lab *lab, const char *path)
+bool cli_write_report(struct store *s, const struct cli_lab *lab, const char *path, bool is_brief)
 {
     struct strbuf dir = {0};
     struct report r = make_report(s, lab, &dir);
+    r.is_brief = is_brief;
     char *error = NULL;
     struct stat st;
     bool ok = report_write(&r, path, &error);
@@ -144,7 +150,7 @@ static int write_all(const struct report_settings *s, struct store *store, struc
     }
     bool ok = cli_lab_figures(lab, store);
     if (ok && (s->page || !(s->svg || s->tables)))
-        ok = cli_write_report(store, lab, s->page ? s->page : DEFAULT_PAGE);
+        ok = cli_write_report(store, lab, s->page ? s->page : DEFAULT_PAGE, s->is_brief);
     if (ok && s->svg) ok = write_svg(store, lab, s->svg);
     if (ok && s->tables) ok = write_tables(lab, s->tables);
     return ok ? CLI_OK : CLI_FAILED;
@@ -174,6 +180,8 @@ int cli_cmd_report(int argc, char **argv)
         {"--store", NULL, CLI_TEXT, &s.store, "FILE", "results of sweeps (default " CLI_DEFAULT_STORE ")"},
         {"--size", NULL, CLI_TEXT, &s.size, "NAME", "of a sweep that was made with another size"},
         {"--workloads", NULL, CLI_TEXT, &s.workloads, "A,B", "these workloads alone"},
+        {"--brief", NULL, CLI_FLAG, &s.is_brief, NULL,
+         "a small page: of each run what it is, cycles and IPC, but no statistics"},
         {"--svg", NULL, CLI_TEXT, &s.svg, "DIR",
          "write each figure as an SVG file here; the page too when -o is given (needs node)"},
         {"--tables", NULL, CLI_TEXT, &s.tables, "FILE",

@@ -12,7 +12,7 @@ static bool show(struct cli_lab *lab, struct store *store, const char *page)
     cli_print_figures(lab, true);
     cli_print_bars(lab);
     putchar('\n');
-    return cli_write_report(store, lab, page);
+    return cli_write_report(store, lab, page, false);
 }
 
 static int reproduce(const struct cli_sweep *s, const struct cli_list *names, const char *page)

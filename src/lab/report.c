@@ -72,10 +72,10 @@ static bool put_runs(const struct report *r, FILE *out, char **error)
     for (uint32_t i = 0; i < count && ok; i++) {
         json.len = 0;
         if (!first) strbuf_puts(&json, ",\n");
-        if (store_run_json(r->store, keys[i], &json)) {
+        if (store_run_json(r->store, keys[i], r->is_brief ? STORE_BRIEF : STORE_WHOLE, &json)) {
             assert(json.data[json.len - 1] == '}');
             json.len--;
-            report_put_energy(&columns, r->store, keys[i], &json);
+            if (!r->is_brief) report_put_energy(&columns, r->store, keys[i], &json);
             strbuf_putc(&json, '}');
             put_escaped(out, &json);
             first = false;
@@ -104,6 +104,7 @@ static bool put_data(const struct report *r, FILE *out, char **error)
     struct strbuf head = {0};
     strbuf_printf(&head, "{\"schema\":%d,\"heddle\":", REPORT_SCHEMA);
     json_string(&head, r->version);
+    if (r->is_brief) strbuf_puts(&head, ",\"brief\":true");
     strbuf_puts(&head, ",\"experiments\":[\n");
     put_escaped(out, &head);
     strbuf_free(&head);

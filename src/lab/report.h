@@ -12,6 +12,8 @@ struct report {
     const char *page_dir;
     /* The version of Heddle. */
     const char *version;
+    /* Of each run no more than what it is, cycles and IPC. */
+    bool is_brief;
 };
 
 /* The page with its data at `path`: whole, or not at all. False with an error in words in *error, to be

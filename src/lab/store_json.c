@@ -17,14 +17,18 @@ static void put_column(sqlite3_stmt *q, int i, struct strbuf *out)
 }
 
 /* The columns by their names: numbers and texts as they are, those of `lists` are JSON already. */
-static bool put_run(struct store *s, const char *key, struct strbuf *out, int64_t *run)
+static bool put_run(struct store *s, const char *key, enum store_detail detail, struct strbuf *out,
+                    int64_t *run)
 {
+#define WHAT "key, workload, size, machine, settings, mechs, mech_settings, seed, state, error, command"
     sqlite3_stmt *q = store_prepare(
         s,
-        "SELECT key, workload, size, machine, settings, mechs, mech_settings, seed, sample, state, status, "
-        "error, command,"
-        " simulator, host, seconds, peak_bytes, started, finished, log, hash, id FROM run WHERE key = ?1",
+        detail == STORE_BRIEF
+            ? "SELECT " WHAT ", simulator, hash, id FROM run WHERE key = ?1"
+            : "SELECT " WHAT ", sample, status, simulator, host, seconds, peak_bytes, started, finished, log,"
+              " hash, id FROM run WHERE key = ?1",
         "t", key);
+#undef WHAT
     bool ok = q && store_step(s, q) == SQLITE_ROW;
     int columns = ok ? sqlite3_column_count(q) - 1 : 0;
     for (int i = 0; i < columns; i++) {
@@ -202,25 +206,28 @@ static void put_series(struct store *s, int64_t run, struct strbuf *out)
     sqlite3_finalize(q);
 }
 
-bool store_run_json(struct store *s, const char *key, struct strbuf *out)
+static void put_details(struct store *s, const char *key, int64_t run, struct strbuf *out)
+{
+    put_stats(s, run, out);
+    put_stacks(s, key, out);
+    put_kernels(s, run, out);
+    if (!s->error) store_put_loads(s, key, out); /* reading the document would forget the error */
+    put_series(s, run, out);
+}
+
+bool store_run_json(struct store *s, const char *key, enum store_detail detail, struct strbuf *out)
 {
     int64_t run;
     store_clear_error(s);
-    if (!put_run(s, key, out, &run)) return false;
+    if (!put_run(s, key, detail, out, &run)) return false;
     static const char *const known[] = {"cycles", "ipc"};
     for (size_t i = 0; i < ARRAY_LEN(known); i++) {
         strbuf_printf(out, ",\"%s\":", known[i]);
         json_number(out, store_stat(s, key, known[i]));
     }
-    put_stats(s, run, out);
-    put_stacks(s, key, out);
-    put_kernels(s, run, out);
-    if (!s->error) { /* reading the document would forget it */
-        store_put_loads(s, key, out);
-        store_put_tuples(s, key, out);
-    }
+    if (!s->error) store_put_tuples(s, key, out);
     put_sharing(s, run, out);
-    put_series(s, run, out);
+    if (detail == STORE_WHOLE) put_details(s, key, run, out);
     strbuf_putc(out, '}');
     return !s->error;
 }

@@ -180,7 +180,7 @@ static void a_run_as_json(void **state)
     struct lab_job job = job_of(1);
     put(s, &job, good());
     struct strbuf got = {0};
-    assert_true(store_run_json(s, job.key, &got));
+    assert_true(store_run_json(s, job.key, STORE_WHOLE, &got));
     const char *t = strbuf_text(&got);
     assert_true(json_is_valid(t));
     assert_true(json_text_is(t, "state", "\"done\""));
@@ -200,7 +200,7 @@ static void a_run_as_json(void **state)
     assert_non_null(json_at(t, "series/ipc/2"));
     assert_non_null(json_at(t, "series/l1.hit_rate/2"));
     got.len = 0;
-    assert_false(store_run_json(s, "no such key", &got));
+    assert_false(store_run_json(s, "no such key", STORE_WHOLE, &got));
     strbuf_free(&got);
     store_close(s);
 }
@@ -225,7 +225,7 @@ static void failed_runs_are_kept_with_error_and_log(void **state)
     put(s, &d, &(struct store_outcome){.status = 128 + 9});
     assert_string_equal(ask(s, "SELECT error FROM run WHERE seed = 4"), "killed by signal 9");
     struct strbuf text = {0};
-    assert_true(store_run_json(s, a.key, &text));
+    assert_true(store_run_json(s, a.key, STORE_WHOLE, &text));
     assert_true(json_is_valid(strbuf_text(&text)));
     assert_true(json_text_is(strbuf_text(&text), "state", "\"failed\""));
     strbuf_free(&text);

@@ -37,7 +37,7 @@ static void get_run(struct strbuf *out)
     struct store *s = store_open(path, true, &error);
     assert_non_null(s);
     assert_true(store_put(s, &job, &(struct store_outcome){.stats = stats, .host = "h"}, &error));
-    assert_true(store_run_json(s, job.key, out));
+    assert_true(store_run_json(s, job.key, STORE_WHOLE, out));
     store_close(s);
 }
 

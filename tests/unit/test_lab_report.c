@@ -17,10 +17,11 @@ void experiment_json(const struct figure_set *set, struct strbuf *out)
     strbuf_printf(out, "{\"name\":\"e%u\",\"note\":\"</script><!--\"}\n", set->plan->job_count);
 }
 
-bool store_run_json(struct store *s, const char *key, struct strbuf *out)
+bool store_run_json(struct store *s, const char *key, enum store_detail detail, struct strbuf *out)
 {
     if (!strcmp(key, "absent") || store_is_broken) return false;
-    strbuf_printf(out, "{\"key\":\"%s\",\"error\":\"<<b>\"}", key);
+    strbuf_printf(out, "{\"key\":\"%s\",\"error\":\"<<b>\"%s}", key,
+                  detail == STORE_BRIEF ? ",\"brief\":1" : "");
     return true;
 }
 
@@ -91,7 +92,8 @@ static int setup(void **state)
     f->plans[1] = (struct plan){.experiment = &nothing, .jobs = f->second, .job_count = 3};
     for (int i = 0; i < 2; i++) f->figures[i] = (struct figure_set){.plan = &f->plans[i]};
     f->path = mem_strdup(getenv("PATH"));
-    f->report = (struct report){NULL, f->figures, 2, f->dir, "1.2\"3"};
+    f->report = (struct report){
+        .experiments = f->figures, .experiment_count = 2, .page_dir = f->dir, .version = "1.2\"3"};
     put(f, "report.html", "<html>@HEDDLE-DATA@</html>\n");
     store_is_broken = false;
     *state = f;
@@ -156,6 +158,16 @@ static void each_run_once_and_no_less_than_sign(void **state)
         "{\"key\":\"a\",\"error\":\"\\u003c\\u003cb>\"},\n{\"key\":\"b\",\"error\":\"\\u003c\\u003cb>\"},\n"
         "{\"key\":\"c\",\"error\":\"\\u003c\\u003cb>\"}]}\n</html>\n");
     assert_int_equal(file_count(f), 2);
+}
+
+static void a_brief_page_says_so_and_asks_for_brief_runs(void **state)
+{
+    struct fixture *f = *state;
+    f->report.is_brief = true;
+    assert_true(write_page(f, "out.html"));
+    assert_non_null(strstr(get(f, "out.html"), "\"1.2\\\"3\",\"brief\":true,\"experiments\""));
+    assert_non_null(
+        strstr(get(f, "out.html"), "{\"key\":\"c\",\"error\":\"\\u003c\\u003cb>\",\"brief\":1}]}"));
 }
 
 static void the_old_page_stays_when_something_is_wrong(void **state)
@@ -232,6 +244,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(each_run_once_and_no_less_than_sign),
+        TEST(a_brief_page_says_so_and_asks_for_brief_runs),
         TEST(the_old_page_stays_when_something_is_wrong),
         TEST(an_unbuilt_page_is_told_with_the_way_to_get_it),
         TEST(a_folder_that_is_not_there_is_an_error),

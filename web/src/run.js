@@ -266,5 +266,12 @@ export function runPage(report, key, width) {
     sharing(run, width),
     kernels(run),
     statistics(run),
+    report.brief &&
+      h(
+        "p",
+        { class: "muted" },
+        "This page was written without the statistics of its runs. A store that has them shows them by ",
+        command(`heddle query results.db --run ${run.key}`),
+      ),
   );
 }
