@@ -17,15 +17,27 @@ struct newest_store_slot {
     uint64_t line;
     tick date;
 };
-struct newest_store {
+struct newest_store_table {
     struct newest_store_slot *slots;
-    /* a power of two; those that have a line */
+    /* 2^bits; those that have a line */
     uint64_t count, used;
+    uint32_t bits;
+};
+/* What SMs store to is small beside what the host copies in, and is asked for at each fill: it has a table of
+ * its own. */
+struct newest_store {
+    struct newest_store_table by_sms, by_host;
+    /* the newest date of any line that the host stored to */
+    tick host_newest;
 };
 
 void newest_store_init(struct newest_store *n);
 void newest_store_free(struct newest_store *n);
-void newest_store_note(struct newest_store *n, uint64_t line, tick date);
+void newest_store_note(struct newest_store *n, bool by_host, uint64_t line, tick date);
+/* A date from the newest store to the line on, and not after the newest store to any line: what was read from
+ * the line since has this date or a later one. */
 tick newest_store_of(const struct newest_store *n, uint64_t line);
+/* Was the line stored to later than at `date`? */
+bool newest_store_is_after(const struct newest_store *n, uint64_t line, tick date);
 
 #endif

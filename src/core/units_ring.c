@@ -12,7 +12,7 @@ static void pass_non_holders(struct units *u, tick now, uint64_t *seeing)
         const uint32_t sm = (uint32_t)i;
         const struct smring_message *m = smring_asks(u->ring, sm, SMRING_REQUEST, now);
         if (!m || sharers_of(u->sharers, m->words[0])[sm / 64] >> sm % 64 & 1) continue;
-        smring_pass(u->ring, sm, SMRING_REQUEST);
+        smring_let_pass(u->ring, sm, SMRING_REQUEST);
         seeing[sm / 64] &= ~((uint64_t)1 << sm % 64);
     }
 }

@@ -31,7 +31,7 @@ struct smring *smring_create(const struct smring_params *p, uint32_t sms, const 
     r->count = sms;
     r->words = (sms + 63) / 64;
     r->wake = r->sight = TICK_NEVER;
-    r->acted = mem_zalloc_huge(sizeof *r->acted * sms);
+    r->acted = mem_zalloc_huge(sizeof *r->acted * (sms + sizeof(uint64_t)));
     create_lane(&r->lanes[SMRING_REQUEST], sms, p->queue, p->request_buffer, p->request_bytes);
     create_lane(&r->lanes[SMRING_RESPONSE], sms, p->queue, p->response_buffer, p->response_bytes);
     return r;
@@ -241,17 +241,21 @@ static void move_lane(struct smring *r, enum smring_channel c, tick now)
     }
 }
 
-/* Which SMs have done something in this cycle, and to which channels. */
+/* Which SMs have done something in this cycle, and to which channels. Mostly few have. */
 static bool take_notes(struct smring *r)
 {
-    uint32_t any = 0;
-    for (uint32_t i = 0; i < r->count; i++) {
-        const uint32_t acted = r->acted[i];
-        for (int c = 0; c < SMRING_CHANNELS; c++)
-            r->lanes[c].touched[i / 64] |= (uint64_t)(acted >> c & 1) << i % 64;
-        any |= acted;
+    const uint8_t *at = r->acted, *end = r->acted + r->count;
+    bool any = false;
+    for (uint64_t eight; at < end; at += sizeof eight) {
+        memcpy(&eight, at, sizeof eight);
+        if (!eight) continue;
+        const uint32_t first = (uint32_t)(at - r->acted);
+        for (uint32_t i = first; i < MIN(first + 8, r->count); i++)
+            for (int c = 0; c < SMRING_CHANNELS; c++)
+                r->lanes[c].touched[i / 64] |= (uint64_t)(r->acted[i] >> c & 1) << i % 64;
+        memset(&r->acted[first], 0, sizeof eight);
+        any = true;
     }
-    memset(r->acted, 0, sizeof *r->acted * r->count);
     return any;
 }
 
@@ -281,6 +285,17 @@ const struct smring_message *smring_asks(const struct smring *r, uint32_t sm, en
     if (!head || head->ready > now) return NULL;
     if (s->has_arrived || r->lanes[!c].sight[sm] <= now) return NULL;
     return head->message.to == SMRING_HOLDERS && head->message.hops != r->count ? &head->message : NULL;
+}
+
+void smring_let_pass(struct smring *r, uint32_t sm, enum smring_channel c)
+{
+    struct smring_lane *l = &r->lanes[c];
+    struct smring_stop *s = &l->stops[sm];
+    debug_assert(smring_undecided(s) && !s->has_arrived);
+    s->passes = true;
+    l->sight[sm] = TICK_NEVER;
+    l->leaves[sm] = leaves_at(s);
+    wake_at(&r->wake, l->leaves[sm]);
 }
 
 bool smring_idle(const struct smring *r) { return !smring_held(r); }

@@ -99,6 +99,8 @@ bool smring_find_seeing(const struct smring *r, tick now, uint64_t *sms);
  * sight. If the L1 does not hold that line, the machine may let it pass before the SM has its cycle. */
 const struct smring_message *smring_asks(const struct smring *r, uint32_t sm, enum smring_channel c,
                                          tick now);
+/* smring_pass, by the machine: of what smring_asks shows. */
+void smring_let_pass(struct smring *r, uint32_t sm, enum smring_channel c);
 bool smring_idle(const struct smring *r);
 void *smring_stats(struct smring *r);
 /* Messages in the ring: found in its queues, and sent but not taken. Both must be equal. */

@@ -174,14 +174,31 @@ static void the_newest_store_to_each_line_is_known(void **unused)
     enum { MANY = 10000 };
     struct newest_store n;
     newest_store_init(&n);
-    for (uint64_t i = 0; i < MANY; i++) newest_store_note(&n, i * LINE_BYTES, 10 + i);
-    newest_store_note(&n, 5 * LINE_BYTES, 3); /* not the newest */
-    newest_store_note(&n, 6 * LINE_BYTES, 3 * MANY);
-    newest_store_note(&n, MANY * (uint64_t)LINE_BYTES, 0);
+    for (uint64_t i = 0; i < MANY; i++) newest_store_note(&n, false, i * LINE_BYTES, 10 + i);
+    newest_store_note(&n, false, 5 * LINE_BYTES, 3); /* not the newest */
+    newest_store_note(&n, false, 6 * LINE_BYTES, 3 * MANY);
+    newest_store_note(&n, false, MANY * (uint64_t)LINE_BYTES, 0);
     for (uint64_t i = 0; i < MANY; i++)
         assert_int_equal(newest_store_of(&n, i * LINE_BYTES), i == 6 ? 3 * MANY : 10 + i);
     assert_int_equal(newest_store_of(&n, MANY * (uint64_t)LINE_BYTES), NEWEST_STORE_NEVER);
     assert_int_equal(newest_store_of(&n, 2 * MANY * (uint64_t)LINE_BYTES), NEWEST_STORE_NEVER);
+    assert_true(newest_store_is_after(&n, 6 * LINE_BYTES, 3 * MANY - 1));
+    assert_false(newest_store_is_after(&n, 6 * LINE_BYTES, 3 * MANY));
+    newest_store_free(&n);
+}
+
+static void stores_of_the_host_count_for_their_line_alone(void **unused)
+{
+    struct newest_store n;
+    newest_store_init(&n);
+    newest_store_note(&n, false, 0, 10);
+    newest_store_note(&n, true, LINE_BYTES, 20);
+    newest_store_note(&n, true, 2 * LINE_BYTES, 30);
+    assert_true(newest_store_is_after(&n, LINE_BYTES, 19));
+    assert_false(newest_store_is_after(&n, LINE_BYTES, 20));
+    assert_false(newest_store_is_after(&n, 0, 10));
+    assert_false(newest_store_is_after(&n, 3 * LINE_BYTES, NEWEST_STORE_NEVER));
+    for (uint64_t line = 0; line < 4; line++) assert_int_equal(newest_store_of(&n, line * LINE_BYTES), 30);
     newest_store_free(&n);
 }
 
@@ -194,6 +211,7 @@ int main(void)
         cmocka_unit_test(an_sm_sees_its_own_notes_at_once),
         cmocka_unit_test(an_l1_that_updates_lines_has_its_own_stores),
         cmocka_unit_test(the_newest_store_to_each_line_is_known),
+        cmocka_unit_test(stores_of_the_host_count_for_their_line_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
