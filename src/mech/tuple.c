@@ -19,6 +19,8 @@ struct tuple {
     const struct tuple_params *params;
     struct tuple_row *rows;
     uint32_t row_count;
+    /* launches, and those for which the file has a row */
+    uint64_t launches, listed;
     /* loads of the p oldest warps: those that looked into the L1, and those that missed */
     uint64_t polluting_accesses, polluting_misses;
 };
@@ -42,6 +44,9 @@ static const struct stat_row tuple_stats[] = {
                "loads of the p oldest warps that looked into the L1", NULL),
     STAT_COUNT(tuple, polluting_misses, "tuple.polluting_misses", "transactions",
                "loads of the p oldest warps that missed, pending hits not counted", NULL),
+    STAT_COUNT(tuple, launches, "tuple.launches", "launches", "launches, summed over SMs", NULL),
+    STAT_COUNT(tuple, listed, "tuple.listed", "launches",
+               "those for which tuple.file has a row, summed over SMs: 0 where it names other kernels", NULL),
     {0},
 };
 
@@ -74,6 +79,8 @@ static void tuple_on_launch(void *state, const struct mech_launch *e)
 {
     struct tuple *t = state;
     const struct tuple_row *row = tuple_rows_find(t->rows, t->row_count, e->kernel, e->launch);
+    t->launches++;
+    t->listed += row != NULL;
     warp_tuple_set(&t->warps, row ? row->n : t->params->n, row ? row->p : t->params->p);
 }
 

@@ -157,6 +157,7 @@ static void a_file_gives_tuples_to_launches(void **unused)
         assert_int_equal(tuple_of(&k)->n, rows[i].n);
         assert_int_equal(tuple_of(&k)->p, rows[i].p);
     }
+    assert_int_equal(kit_stat(&k, "tuple.listed"), 4); /* all but sort's third */
     kit_close(&k);
     unlink(path);
 }
