@@ -21,8 +21,13 @@ function facts(run) {
     ["IPC", number(run.ipc, 4)],
     ["Hash", run.hash],
     ["Simulator", run.simulator],
-    ["Host", `${run.host || "–"}, ${number(run.seconds)} s, ${bytes(run.peak_bytes)}`],
-    ["Finished", time(run.finished)],
+    // a brief report does not say where and when
+    ...("host" in run
+      ? [
+          ["Host", `${run.host || "–"}, ${number(run.seconds)} s, ${bytes(run.peak_bytes)}`],
+          ["Finished", time(run.finished)],
+        ]
+      : []),
     ["Key", run.key],
   ];
   return h(
