@@ -39,10 +39,12 @@ static void push(struct lsu_reexec *q, const struct lsu_reexec_entry *e)
     *entry_at(q, q->count++) = *e;
 }
 
+static void advance(struct lsu_reexec *q) { q->head = q->head + 1 == q->max ? 0 : q->head + 1; }
+
 static struct lsu_reexec_entry pop(struct lsu_reexec *q)
 {
     const struct lsu_reexec_entry e = q->entries[q->head];
-    q->head = (q->head + 1) % q->max;
+    advance(q);
     q->count--;
     return e;
 }
@@ -102,8 +104,8 @@ static bool is_held_again(struct sm *m, struct lsu_reexec_entry *e)
 
 static void to_tail(struct lsu_reexec *q)
 {
-    const struct lsu_reexec_entry e = pop(q);
-    push(q, &e);
+    if (q->count < q->max) *entry_at(q, q->count) = q->entries[q->head];
+    advance(q);
 }
 
 COLD void lsu_reexec_serve(struct sm *m)
