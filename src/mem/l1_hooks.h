@@ -79,7 +79,8 @@ struct l1_hooks {
      *   FILL   as HIT, and the line is kept, if it may be, as the line of a reply is
      *   CLAIM  the mechanism holds the miss, until l1_miss_answer or l1_miss_forward
      * Meanwhile the miss holds its MSHR without a line, and later loads of the line merge with it. With
-     * claims_lines a FILL or CLAIM holds a line as well, as a miss that goes to the L2 does. */
+     * claims_lines a FILL or CLAIM holds a line as well, as a miss that goes to the L2 does; a CLAIM that
+     * has none, since its warp may not allocate, never waits for one. */
     bool claims_lines;
     void (*take_miss)(void *ctx, tick now, const struct l1_txn *t, uint32_t entry, struct l1_take_answer *a);
     /* A load hits a line in this way, l1.ways and above in registers: cycles that it takes more than

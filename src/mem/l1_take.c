@@ -97,8 +97,15 @@ static void l1_find_line(struct l1 *c, tick now, uint32_t entry, const struct l1
     if (line != CACHE_NO_LINE) l1_give_line(c, entry, line);
 }
 
+/* Where claims hold lines, one that has none (its warp may not allocate, and one that may has joined it) does
+ * not wait for a line: those of its set may all be held by claims that end after it. */
+static bool l1_goes_without(const struct l1 *c, const struct l1_plan *p)
+{
+    return c->hooks.claims_lines && !cache_has_victim(&c->cache, p->set);
+}
+
 /* The taken miss goes the ordinary way. False: it has to wait. */
-static bool l1_go_on(struct l1 *c, tick now, uint32_t entry)
+static bool l1_go_on(struct l1 *c, tick now, uint32_t entry, bool is_claim)
 {
     struct l1_txn *t = &c->taken[entry].txn;
     const struct mshr_entry *e = &c->mshr.entries[entry];
@@ -107,6 +114,7 @@ static bool l1_go_on(struct l1 *c, tick now, uint32_t entry)
     bool is_there = cache_look_up(&c->cache, t->addr, t->sectors, &p.line) != CACHE_MISS;
     p.takes_line = !is_there && c->allocates_on_miss && e->may_keep && !e->doomed;
     p.set = c->cache.found_set;
+    if (is_claim && p.takes_line && l1_goes_without(c, &p)) p.takes_line = false;
     if (l1_is_stall(l1_admit(c, &p))) return false;
     uint32_t victim = p.takes_line ? l1_make_room(c, now, t->addr, (enum l1_way)p.way) : CACHE_NO_LINE;
     if (p.takes_line && victim == CACHE_NO_LINE) return false;
@@ -126,7 +134,7 @@ void l1_take_due(struct l1 *c, tick now)
             l1_answer_hit(c, now, d.entry);
         else if (d.take == L1_TAKE_FILL)
             l1_answer_fill(c, now, d.entry);
-        else if (l1_must_wait(c, &d) || !l1_go_on(c, now, d.entry)) {
+        else if (l1_must_wait(c, &d) || !l1_go_on(c, now, d.entry, false)) {
             d.set = l1_set_of(c, c->taken[d.entry].txn.addr);
             d.lacks_line = !cache_has_victim(&c->cache, d.set);
             c->due[left++] = d;
@@ -213,7 +221,7 @@ void l1_miss_as_of(struct l1 *c, uint32_t entry, tick as_of) { c->taken[entry].a
 bool l1_miss_forward(struct l1 *c, tick now, uint32_t entry)
 {
     l1_end_claim(c, now, entry);
-    if (l1_go_on(c, now, entry)) return true;
+    if (l1_go_on(c, now, entry, true)) return true;
     if (c->claim_waits == MSHR_NONE && !l1_queue_has(c, c->read_places)) {
         c->claim_waits = entry;
         c->queue_kept = (uint16_t)c->read_places;

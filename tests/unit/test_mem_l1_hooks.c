@@ -418,6 +418,35 @@ static void a_claimed_line_that_is_written_does_not_stay(void **state)
     finish(&b);
 }
 
+/* The one line is held by a claim that ends later. */
+static void a_claim_without_a_line_goes_on_without_one(void **state)
+{
+    struct bench b;
+    struct mock m;
+    uint32_t id;
+    prepare(&b);
+    b.p.size = LINE;
+    watch(&b, &m,
+          (struct l1_hooks){.take_miss = take_miss, .may_allocate = may_allocate, .claims_lines = true});
+    m.take = (struct l1_take_answer){.take = L1_TAKE_CLAIM};
+    m.refuses = true;
+    assert_int_equal(load_at(&b, 0, 1, 1), L1_MISS);
+    const uint32_t lineless = m.entry;
+    m.refuses = false;
+    assert_int_equal(load_at(&b, 1, 2, 2), L1_MISS);
+    assert_int_equal(load_at(&b, 2, 1, 3), L1_PENDING); /* it may allocate */
+    assert_true(l1_miss_forward(b.l1, 5 * PERIOD, lineless));
+    assert_non_null(sent_at(&b, 7, &id));
+    reply_at(&b, 7, id);
+    assert_int_equal(done_at(&b, 8), 1);
+    assert_int_equal(done_at(&b, 8), 3);
+    assert_false(m.fill.kept);
+    l1_miss_answer(b.l1, 9 * PERIOD, m.entry);
+    assert_true(m.fill.kept);
+    assert_int_equal(done_at(&b, 9), 2);
+    finish(&b);
+}
+
 /* ---- votes and merges ---- */
 
 static void a_merge_that_may_allocate_keeps_the_line_of_a_miss_that_may_not(void **state)
@@ -818,6 +847,7 @@ int main(void)
         cmocka_unit_test(a_claim_may_hold_its_line_from_the_beginning),
         cmocka_unit_test(the_end_of_a_claim_wakes_what_waits_for_its_line),
         cmocka_unit_test(a_claimed_line_that_is_written_does_not_stay),
+        cmocka_unit_test(a_claim_without_a_line_goes_on_without_one),
         cmocka_unit_test(a_merge_that_may_allocate_keeps_the_line_of_a_miss_that_may_not),
         cmocka_unit_test(sectors_of_a_miss_without_a_line_join_the_line_that_one_of_them_made),
         cmocka_unit_test(prediction_works_with_a_vote),
