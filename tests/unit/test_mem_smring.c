@@ -327,8 +327,8 @@ static void the_order_of_sms_in_a_cycle_does_not_matter(void **state)
     assert_int_equal(run_traffic(&p, 5, 2, true), run_traffic(&p, 5, 1, false));
 }
 
-/* The machine may let it pass where the SM sees nothing else; its sender has to look. Returns when the request
- * is home. */
+/* The machine may let it pass where the SM sees nothing else; its sender has to look. Returns when the
+ * request is home. */
 static tick ask_for_a_line(bool by_machine)
 {
     open_ring(&thesis, 3);
