@@ -34,8 +34,8 @@ struct newest_store {
 void newest_store_init(struct newest_store *n);
 void newest_store_free(struct newest_store *n);
 void newest_store_note(struct newest_store *n, bool by_host, uint64_t line, tick date);
-/* A date from the newest store to the line on, and not after the newest store to any line: what was read from
- * the line since has this date or a later one. */
+/* The date of a copy that has the newest store to the line. It is not before that store; stores of the host
+ * to other lines may make it later. */
 tick newest_store_of(const struct newest_store *n, uint64_t line);
 /* Was the line stored to later than at `date`? */
 bool newest_store_is_after(const struct newest_store *n, uint64_t line, tick date);

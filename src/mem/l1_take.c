@@ -97,8 +97,8 @@ static void l1_find_line(struct l1 *c, tick now, uint32_t entry, const struct l1
     if (line != CACHE_NO_LINE) l1_give_line(c, entry, line);
 }
 
-/* Where claims hold lines, one that has none (its warp may not allocate, and one that may has joined it) does
- * not wait for a line: those of its set may all be held by claims that end after it. */
+/* With claims_lines a claimed miss may have no line: its warp may not allocate, but a load that may has
+ * merged with it. It does not wait for a line, because claims that end later may hold all lines of the set. */
 static bool l1_goes_without(const struct l1 *c, const struct l1_plan *p)
 {
     return c->hooks.claims_lines && !cache_has_victim(&c->cache, p->set);

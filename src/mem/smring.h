@@ -99,7 +99,7 @@ bool smring_find_seeing(const struct smring *r, tick now, uint64_t *sms);
  * sight. If the L1 does not hold that line, the machine may let it pass before the SM has its cycle. */
 const struct smring_message *smring_asks(const struct smring *r, uint32_t sm, enum smring_channel c,
                                          tick now);
-/* smring_pass, by the machine: of what smring_asks shows. */
+/* The machine lets the message that smring_asks shows pass, as an SM does by smring_pass. */
 void smring_let_pass(struct smring *r, uint32_t sm, enum smring_channel c);
 bool smring_idle(const struct smring *r);
 void *smring_stats(struct smring *r);
