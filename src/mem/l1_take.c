@@ -98,7 +98,7 @@ static void l1_find_line(struct l1 *c, tick now, uint32_t entry, const struct l1
 }
 
 /* With claims_lines a claimed miss may have no line: its warp may not allocate, but a load that may has
- * merged with it. It does not wait for a line, because claims that end later may hold all lines of the set. */
+ * merged with it. It does not wait for one: claims that end later may hold all lines of the set. */
 static bool l1_goes_without(const struct l1 *c, const struct l1_plan *p)
 {
     return c->hooks.claims_lines && !cache_has_victim(&c->cache, p->set);
