@@ -90,7 +90,7 @@ refused "a profile of 'fermi', the one before it of 'kepler'" train p.profile ot
 
 # ---- what is shipped ----
 models=$source_dir/models
-for m in kepler maxwell; do
+for m in kepler maxwell rtx3080; do
     run train "$models/poise-$m.profile" --leave-one-out -o model >table 2>told
     is "the shipped profile of $m: status" $? 0
     check "gives the shipped model of $m" cmp model "$models/poise-$m.model"
