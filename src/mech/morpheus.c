@@ -15,7 +15,9 @@
  * Open in the paper (all of it: docs/mechanisms.md). While the request queue is full a request that needs a
  * slot waits at the tags of the slice, and those of the program behind it; the helper's results pass them
  * (mem/l2_claim.h). A slot is taken until the warp gets the request, that of an atomic until it is done: it
- * may come back to the queue, behind the insertion of its line. The helper adds for every atomic: it is given
+ * may come back to the queue, behind the insertion of its line. A read whose line an earlier read waits for,
+ * and a write to a line that an earlier write waits for, is answered with that one (morpheus.join), and keeps
+ * its slot until then: a line that all SMs want would otherwise be served once a turn. The helper adds for every atomic: it is given
  * the difference that the operation makes to each word. It takes effect once, when its warp first gets it:
  * one that misses then is there in the bytes that are inserted. */
 #include "mech/morpheus_state.h"
@@ -40,12 +42,6 @@ static void answer_load(const struct morpheus *m, uint32_t token)
     m->ports->reply(m->ports->host, token);
 }
 
-static void give_slot(struct morpheus *m, struct request *r)
-{
-    m->queued -= r->has_slot;
-    r->has_slot = false;
-}
-
 static void fill_row(const struct morpheus *m, const struct set *s, const struct request *r)
 {
     struct morpheus_row *row = row_of(m, s);
@@ -64,7 +60,7 @@ static void hand_over(struct morpheus *m, struct set *s)
     s->current = r;
     s->is_parked = false;
     m->inserts_waiting -= r->op == MORPHEUS_INSERT;
-    if (r->op != MORPHEUS_ATOMIC) give_slot(m, r);
+    if (r->op != MORPHEUS_ATOMIC) request_give_slot(m, r);
     if (r->op == MORPHEUS_ATOMIC) {
         memcpy(s->before, m->ports->line(m->ports->host, r->line), sizeof s->before);
         if (!r->is_applied) m->ports->apply(m->ports->host, r->token);
@@ -84,13 +80,6 @@ static void enqueue(struct morpheus *m, struct set *s, struct request *r)
     m->inserts_waiting += r->op == MORPHEUS_INSERT;
     request_append(&s->first, &s->last, r);
     hand_over(m, s);
-}
-
-static void end_request(struct morpheus *m, struct request *r)
-{
-    if (r->has_token) m->ports->reply(m->ports->host, r->token);
-    give_slot(m, r);
-    request_free(m, r);
 }
 
 /* ---- misses ---- */
@@ -114,7 +103,7 @@ static void insert_written(struct morpheus *m, struct set *s, struct request *r)
     }
     m->bypasses++;
     m->ports->dram_write(m->ports->host, r->line);
-    end_request(m, r);
+    request_end(m, r);
 }
 
 static void miss(struct morpheus *m, struct set *s, struct request *r, bool is_predicted)
@@ -144,7 +133,7 @@ static void insert_fetched(struct morpheus *m, struct set *s, const struct fetch
         if (r->op == MORPHEUS_ATOMIC)
             request_append(&atomics, &last, r);
         else
-            end_request(m, r);
+            request_end(m, r);
     }
     if (atomics || has_room(m)) {
         enqueue(m, s,
@@ -183,6 +172,16 @@ static bool is_what_memory_is(const struct morpheus *m, const struct set *s, uin
                    m->ports->line(m->ports->host, line), m->ports->line_bytes);
 }
 
+static void count_answer(struct morpheus *m, const struct request *r, bool is_hit, bool is_stale)
+{
+    const bool is_read = is_hit && r->op == MORPHEUS_READ;
+    m->hits += is_hit;
+    m->false_hits += !is_hit;
+    m->read_hits += is_read;
+    m->read_cycles += is_read ? m->now - r->queued : 0;
+    m->stale_reads += is_stale;
+}
+
 static void count_result(struct morpheus *m, const struct set *s, bool is_hit)
 {
     const struct request *r = s->current;
@@ -193,13 +192,10 @@ static void count_result(struct morpheus *m, const struct set *s, bool is_hit)
         m->false_negatives += is_hit && r->was_predicted_miss;
         return;
     }
-    m->hits += is_hit;
-    m->false_hits += !is_hit;
     m->atomics += is_hit && r->op == MORPHEUS_ATOMIC;
-    if (r->op != MORPHEUS_READ || !is_hit) return;
-    m->read_hits++;
-    m->read_cycles += m->now - r->queued;
-    m->stale_reads += !is_what_memory_is(m, s, r->line);
+    const bool is_stale = is_hit && r->op == MORPHEUS_READ && !is_what_memory_is(m, s, r->line);
+    count_answer(m, r, is_hit, is_stale);
+    for (const struct request *j = r->joined; j; j = j->next) count_answer(m, j, is_hit, is_stale);
 }
 
 static void take_result(struct morpheus *m, struct set *s)
@@ -210,7 +206,7 @@ static void take_result(struct morpheus *m, struct set *s)
     if (is_hit) sets_found(m, s, r);
     s->current = NULL;
     if (is_hit || r->op == MORPHEUS_INSERT)
-        end_request(m, r);
+        request_end(m, r);
     else
         miss(m, s, r, false);
     hand_over(m, s);
@@ -350,7 +346,9 @@ static enum mech_take morpheus_take_request(void *state, const struct mech_reque
     m->queued += wanted.has_slot;
     if (m->queue_max < m->queued) m->queue_max = m->queued;
     struct request *r = request_new(m, &wanted);
-    if (o.is_hit)
+    if (o.is_hit && m->params->joins && request_join(s, r))
+        m->joined++;
+    else if (o.is_hit)
         enqueue(m, s, r);
     else
         miss(m, s, r, m->params->predictor != PREDICTOR_NONE);

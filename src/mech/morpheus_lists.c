@@ -22,6 +22,48 @@ void request_free(struct morpheus *m, struct request *r)
     m->free_requests = r;
 }
 
+static struct request *newest_for(const struct set *s, uint64_t line)
+{
+    struct request *found = s->current && s->current->line == line ? s->current : NULL;
+    for (struct request *r = s->first; r; r = r->next)
+        if (r->line == line) found = r;
+    return found;
+}
+
+/* The warp gives a read the whole block, and takes a write's sectors when it gets the write. */
+bool request_join(const struct set *s, struct request *r)
+{
+    struct request *to = newest_for(s, r->line);
+    if (!to || to->op != r->op || r->op == MORPHEUS_ATOMIC) return false;
+    if (to == s->current && r->op == MORPHEUS_WRITE) return false;
+    to->sectors |= r->sectors;
+    to->is_partial |= r->is_partial;
+    request_append(&to->joined, &to->joined_last, r);
+    return true;
+}
+
+void request_give_slot(struct morpheus *m, struct request *r)
+{
+    m->queued -= r->has_slot;
+    r->has_slot = false;
+}
+
+static void answer(struct morpheus *m, struct request *r)
+{
+    if (r->has_token) m->ports->reply(m->ports->host, r->token);
+    request_give_slot(m, r);
+    request_free(m, r);
+}
+
+void request_end(struct morpheus *m, struct request *r)
+{
+    for (struct request *j = r->joined, *next; j; j = next) {
+        next = j->next;
+        answer(m, j);
+    }
+    answer(m, r);
+}
+
 static struct fetch *take_fetch(struct morpheus *m)
 {
     if (!m->free_fetches) {

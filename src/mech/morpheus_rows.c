@@ -52,9 +52,12 @@ const struct param_row morpheus_params[] = {
     PARAM_NUMBER(morpheus_params, inserts, "morpheus.inserts", "blocks", "64", 1, 65536,
                  "blocks of a slice that may wait to be inserted"),
     PARAM_NUMBER(
-        morpheus_params, queue, "morpheus.queue", "requests", "64", 1, 65536,
+        morpheus_params, queue, "morpheus.queue", "requests", "128", 1, 65536,
         "slots of a slice's request queue; while all are taken the slice takes no request that needs "
-        "one (4.1.3 gives no number: one for each set that a slice of 40 can have)"),
+        "one (4.1.3 gives no number: 128 of a slice of 40 are 3 of the 5 KiB that a partition has for it)"),
+    PARAM_FLAG(morpheus_params, joins, "morpheus.join", "true",
+               "a read is answered with an earlier one of its line that waits for the warp or is with it, a "
+               "write with one that waits; false: each by itself"),
     PARAM_NUMBER(
         morpheus_params, mshrs, "morpheus.mshrs", "lines", "192", 1, 65536,
         "lines that a slice's extended LLC may wait for, as l2.mshrs are for its own; what was looked "
@@ -68,6 +71,7 @@ const struct stat_row morpheus_stats[] = {
     COUNT(predicted_hits, "requests", "those that the predictor calls hits"),
     COUNT(predicted_misses, "requests", "those that go to DRAM"),
     COUNT(merged, "requests", "those that wait for a line which is on its way from DRAM"),
+    COUNT(joined, "requests", "predicted hits that were answered with an earlier request for their line"),
     COUNT(hits, "requests", "requests that find their block in the extended LLC"),
     STAT_RATIO_OF(morpheus, hits, requests, "morpheus.hit_share", "requests",
                   "share of its requests that the extended LLC answers", NULL),

@@ -17,7 +17,7 @@ struct morpheus_params {
     uint32_t cache_sms, predictor, filter_bytes, filter_hashes, inserts;
     /* by enum morpheus_store */
     uint32_t warps[MORPHEUS_STORES], blocks[MORPHEUS_STORES];
-    bool indirect_move, compression;
+    bool indirect_move, compression, joins;
     uint32_t epoch, queue, mshrs;
 };
 
@@ -30,6 +30,8 @@ extern const struct energy_row morpheus_energy[];
 /* A request of the extended LLC, or an insertion, in the request queue or beside a line on its way. */
 struct request {
     struct request *next;
+    /* those for its line that are answered with it */
+    struct request *joined, *joined_last;
     /* enum morpheus_op; the request to answer, if it has one */
     uint32_t op, token;
     bool has_token, is_dirty, is_partial, is_applied, was_predicted_miss;
@@ -113,7 +115,7 @@ struct morpheus {
     struct fetch *fetch_chunks[MORPHEUS_CHUNKS_MAX];
     uint32_t fetch_chunk_count;
     uint64_t requests, predicted_hits, predicted_misses, hits, false_hits, false_negatives;
-    uint64_t inserts, bypasses, dirty_evictions, atomics, merged, swaps;
+    uint64_t inserts, bypasses, dirty_evictions, atomics, merged, joined, swaps;
     uint64_t allotments, rows_none, rows_low, rows_high, slots, stored_none, stored_low, stored_high;
     uint64_t queue_cycles, served, service_cycles, read_hits, read_cycles, stale_reads, clears;
     uint64_t queue_max, queue_found, turns, turn_cycles, messages, data_sectors;
@@ -162,6 +164,11 @@ bool sets_predict(const struct morpheus *m, const struct set *s, uint32_t tag);
 struct request *request_new(struct morpheus *m, const struct request *from);
 void request_free(struct morpheus *m, struct request *r);
 void request_append(struct request **first, struct request **last, struct request *r);
+/* Is it to be answered with an earlier one for its line (morpheus.join)? */
+bool request_join(const struct set *s, struct request *r);
+void request_give_slot(struct morpheus *m, struct request *r);
+/* Answers it and those that have joined it. */
+void request_end(struct morpheus *m, struct request *r);
 /* The line that is on its way to a set; NULL: it is not. */
 struct fetch *fetch_find(const struct set *s, uint64_t line);
 /* A line that is on its way from now on; `tag` names it for DRAM. */

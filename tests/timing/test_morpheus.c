@@ -140,6 +140,30 @@ static void one_warp_serialises_and_two_overlap(void **state)
     assert_true(waited && overlapped);
 }
 
+static void assert_touches(uint32_t op, uint32_t served, uint32_t joined)
+{
+    rig_run(&rig, "touch", 3, 1, (const uint64_t[]){line_at(0), op, 0});
+    assert_int_equal(stat_of("morpheus.hits"), 3);
+    assert_int_equal(stat_of("morpheus.served"), served);
+    assert_int_equal(stat_of("morpheus.joined"), joined);
+}
+
+/* Three SMs want the same line. A write that the warp is at can no longer be added to. */
+static void requests_for_one_line_are_served_together(void **state)
+{
+    open_run(&(struct morpheus_run){0});
+    load(0);
+    assert_touches(LOAD, 1, 2);
+    assert_touches(STORE, 2, 1);
+    assert_touches(ATOMIC, 3, 0);
+    assert_true(hits(0));
+    rig_close(&rig);
+    open_run(&(struct morpheus_run){.settings = {"morpheus.join=false"}});
+    load(0);
+    assert_touches(LOAD, 3, 0);
+    assert_touches(STORE, 3, 0);
+}
+
 /* ---- whole runs ---- */
 
 static void at_the_end_blocks_are_what_memory_is(void **state)
@@ -341,6 +365,7 @@ int main(void)
         RIG_TEST(a_store_is_in_the_block),
         RIG_TEST(atomics_are_made_by_the_helper),
         RIG_TEST(one_warp_serialises_and_two_overlap),
+        RIG_TEST(requests_for_one_line_are_served_together),
         RIG_TEST(at_the_end_blocks_are_what_memory_is),
         RIG_TEST(threads_and_skipping_change_nothing),
         RIG_TEST(so_it_is_on_a_squeezed_machine),
