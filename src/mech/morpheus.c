@@ -16,10 +16,10 @@
  * slot waits at the tags of the slice, and those of the program behind it; the helper's results pass them
  * (mem/l2_claim.h). A slot is taken until the warp gets the request, that of an atomic until it is done: it
  * may come back to the queue, behind the insertion of its line. A read whose line an earlier read waits for,
- * and a write to a line that an earlier write waits for, is answered with that one (morpheus.join), and keeps
- * its slot until then: a line that all SMs want would otherwise be served once a turn. The helper adds for every atomic: it is given
- * the difference that the operation makes to each word. It takes effect once, when its warp first gets it:
- * one that misses then is there in the bytes that are inserted. */
+ * and a write to a line that an earlier write waits for, is answered with that one (morpheus.join) and keeps
+ * its slot until then: a line that all SMs want would otherwise be served once a turn. The helper adds for
+ * every atomic: it is given the difference that the operation makes to each word. It takes effect once, when
+ * its warp first gets it: one that misses then is there in the bytes that are inserted. */
 #include "mech/morpheus_state.h"
 
 #include <string.h>
