@@ -54,7 +54,7 @@ const struct param_row morpheus_params[] = {
     PARAM_NUMBER(
         morpheus_params, queue, "morpheus.queue", "requests", "128", 1, 65536,
         "slots of a slice's request queue; while all are taken the slice takes no request that needs "
-        "one (4.1.3 gives no number: 128 of a slice of 40 are 3 of the 5 KiB that a partition has for it)"),
+        "one (4.1.3 gives no number; 512 slots of 6 bytes take 3 of the 5 KiB of a partition)"),
     PARAM_FLAG(morpheus_params, joins, "morpheus.join", "true",
                "a read is answered with an earlier one of its line that waits for the warp or is with it, a "
                "write with one that waits; false: each by itself"),
@@ -107,7 +107,7 @@ const struct stat_row morpheus_stats[] = {
     COUNT(turn_cycles, "cycles", "time from the warp status table to the next load of it, summed over these"),
     STAT_RATIO_OF(morpheus, turn_cycles, turns, "morpheus.turn", "cycles",
                   "average time that a request keeps its warp from the next one", NULL),
-    COUNT(queue_cycles, "cycles", "time in the request queue, summed over requests and insertions"),
+    COUNT(queue_cycles, "cycles", "time in the request queue, summed over what warps have got from it"),
     STAT_RATIO_OF(morpheus, queue_cycles, served, "morpheus.queue_wait", "cycles",
                   "average time in the request queue", NULL),
     COUNT(queue_found, "requests",
