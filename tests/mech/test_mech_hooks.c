@@ -525,6 +525,25 @@ static void residency_follows_limit_ctas(void **state)
     expect_same_everywhere(&p);
 }
 
+static void limit_to_1_or_4(void *state, uint64_t cycle)
+{
+    struct tiny *t = state;
+    t->ports->limit_ctas(t->ports->host, ++t->n[0] % 2 ? 1 : 4);
+}
+
+/* The limit rises in cycles that an SM has before the others; CTAs that end elsewhere make the dispatcher look
+ * at all SMs meanwhile. No CTA comes before the limit's own cycle. */
+static void a_limit_that_rises_ahead_of_time_lets_nobody_in_early(void **state)
+{
+    static const char *const scripts[] = {"abcd", "a#b#A_cd*#", "aaaaaaaa", "*#*#"};
+    for (uint32_t i = 0; i < ARRAY_LEN(scripts); i++) {
+        attach((struct mechanism){.timer_cycles = 13, .init = limit_to_2, .on_timer = limit_to_1_or_4});
+        struct play p = with_blank(scripts[i]);
+        p.grid = 96;
+        expect_same_everywhere(&p);
+    }
+}
+
 /* ---- counters ---- */
 
 static struct mech_counters at_end;
@@ -608,6 +627,7 @@ int main(int argc, char **argv)
         RIG_TEST(a_bank_is_given_once_in_a_cycle),
         RIG_TEST(operands_have_their_banks_first),
         RIG_TEST(residency_follows_limit_ctas),
+        RIG_TEST(a_limit_that_rises_ahead_of_time_lets_nobody_in_early),
         RIG_TEST(counters_are_those_of_the_kernel),
         RIG_TEST(memory_is_zeroed_for_each_sm),
     };

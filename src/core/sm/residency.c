@@ -167,11 +167,13 @@ static uint32_t contexts_in_use(const struct sm *m)
     return bitset_count(m->residency.contexts_taken, ARRAY_LEN(m->residency.contexts_taken));
 }
 
-/* Room that was made in this step is not there before the step ends: see cta_swap.c. */
+/* Room that was made in this step is not there before the step ends: see cta_swap.c. Nor is room that an SM
+ * made in cycles that are still to come (ahead.c). */
 bool sm_fits(const struct sm *m, const struct emu_grid *g)
 {
     const struct residency *r = &m->residency;
-    if (r->cta_count >= MIN(r->cta_slots, m->mech->cta_limit) || m->state.has_room) return false;
+    if (r->cta_count >= MIN(r->cta_slots, m->mech->cta_limit)) return false;
+    if (m->state.has_room || sm_awaits_step(m)) return false;
     struct needs n = needs_of(m, g);
     if (r->cta_count && n.shared_size != r->shared_size) return false;
     if (!asks_mechanism(m, g)) return fits_slots(m, n.warps) && fits_memory(m, g, &n);
