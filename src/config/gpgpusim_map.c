@@ -47,7 +47,7 @@ static const struct gmap_row rows[] = {
     {"-gpgpu_shmem_per_block", gmap_shared_limit, "cta.shared", "49152"},
     NUMBER("-gpgpu_num_sched_per_core", "sm.schedulers", "1"),
     NUMBER("-gpgpu_max_insn_issue_per_warp", "sm.issue_width", "2"),
-    {"-gpgpu_inst_fetch_throughput", gmap_fetch, NULL, NULL},
+    NUMBER("-gpgpu_inst_fetch_throughput", "sm.fetch_warps", "1"),
     {"-gpgpu_cache:il1", gmap_rocache, "sm.icache", NULL},
     {"-gpgpu_const_cache:l1", gmap_rocache, "sm.const", NULL},
     {"-gpgpu_tex_cache:l1", gmap_rocache, "sm.tex", NULL},

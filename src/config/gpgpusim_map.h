@@ -19,7 +19,7 @@ gmap_fn gmap_number, gmap_flag, gmap_not; /* one value: as it is, 0/1 as false/t
 gmap_fn gmap_clocks, gmap_residency, gmap_widths, gmap_latencies, gmap_initiations, gmap_trace_unit,
     gmap_one_op;
 gmap_fn gmap_l1, gmap_unified, gmap_l2, gmap_rocache;
-gmap_fn gmap_generic_collectors, gmap_fetch, gmap_address_map, gmap_partition_hash, gmap_partition_queues;
+gmap_fn gmap_generic_collectors, gmap_address_map, gmap_partition_hash, gmap_partition_queues;
 gmap_fn gmap_clusters, gmap_bus, gmap_dram_timing, gmap_dram_sched, gmap_dram_groups, gmap_write_queue;
 gmap_fn gmap_queue, gmap_scheduler, gmap_rop, gmap_flit, gmap_buffers, gmap_speedup, gmap_shared_limit;
 

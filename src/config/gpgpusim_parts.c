@@ -58,11 +58,6 @@ void gmap_shared_limit(struct gmap *g, struct gpgpusim_option *o, const char *ke
 
 /* A fetch of GPGPU-Sim brings two instructions of one warp; the option says how many warps fetch in a
  * cycle. */
-void gmap_fetch(struct gmap *g, struct gpgpusim_option *o, const char *key)
-{
-    if (strcmp(o->value, "1")) gmap_leave(g, o, "one warp fetches in a cycle");
-}
-
 void gmap_generic_collectors(struct gmap *g, struct gpgpusim_option *o, const char *key)
 {
     static const char *const keys[] = {"sm.sp_collectors", "sm.int_collectors", "sm.dp_collectors",

@@ -134,6 +134,7 @@ static void a_bank_for_each_scheduler_changes_nothing(void **state)
                 r.latency = 300;
                 r.policy = policies[p];
                 r.machine.sm.perfect_icache = false;
+                r.machine.sm.fetch_warps = 1 + i;
                 r.machine.sm.operand_collector = machines[i].collectors;
                 r.machine.sm.fetch_past_branch = machines[i].past_branch;
                 r.bank_by_scheduler = by_scheduler;
@@ -156,6 +157,7 @@ static void sleeping_changes_nothing_with_many_warps(void **state)
                 r.policy = policies[p];
                 r.no_skip = no_skip;
                 r.machine.sm.perfect_icache = false;
+                r.machine.sm.fetch_warps = 1 + p % 4;
                 o[no_skip] = run_with(&r);
             }
             expect_same(&o[0], &o[1]);
@@ -164,38 +166,44 @@ static void sleeping_changes_nothing_with_many_warps(void **state)
 
 /* ---- turns ---- */
 
-/* Fetch is the bottleneck: one instruction a cycle for all warps. After any number of cycles no warp is ahead
- * of another. */
-static void fetch_takes_turns_across_banks(void **state)
+/* Fetch is the bottleneck: so many warps get an instruction in a cycle. After any number of cycles no warp is
+ * ahead of another. */
+static void expect_turns(uint32_t schedulers, uint32_t fetch_warps)
 {
     enum { WARPS = 128, INSTS = 64 };
-    for (uint32_t schedulers = 2; schedulers <= 4; schedulers++) {
-        struct rig r;
-        open_wide(&r, WARPS, schedulers);
-        r.policy = "lrr";
-        r.machine.sm.fetch_width = r.machine.sm.ibuffer = 1;
-        rig_make(&r);
-        for (uint32_t i = 0; i < INSTS; i++)
-            emit(&r.kit, ISA_OP_FMA_F32, D(R(i % 24)), S(R(25), R(26), R(27)));
-        exit_(&r.kit);
-        struct emu_grid *g = rig_grid(&r, WARPS / 32, 1024);
-        for (uint32_t i = 0; i < WARPS / 32; i++) assert_true(rig_start_cta(r.sm, 0, g, i));
-        for (uint32_t cycle = 0; cycle < WARPS * INSTS; cycle++) {
-            rig_cycle(&r);
-            uint64_t least = UINT64_MAX, most = 0;
-            for (uint32_t i = 0; i < WARPS; i++) {
-                const uint64_t n = emu_warp_insts(r.sm->state.contexts[i].emu);
-                least = MIN(least, n);
-                most = MAX(most, n);
-            }
-            assert_true(most - least <= 1);
+    struct rig r;
+    open_wide(&r, WARPS, schedulers);
+    r.policy = "lrr";
+    r.machine.sm.fetch_warps = fetch_warps;
+    r.machine.sm.fetch_width = r.machine.sm.ibuffer = 1;
+    r.machine.sm.operand_collector = false;
+    r.machine.sm.sp_units = 4;
+    rig_make(&r);
+    for (uint32_t i = 0; i < INSTS; i++) emit(&r.kit, ISA_OP_FMA_F32, D(R(i % 24)), S(R(25), R(26), R(27)));
+    exit_(&r.kit);
+    struct emu_grid *g = rig_grid(&r, WARPS / 32, 1024);
+    for (uint32_t i = 0; i < WARPS / 32; i++) assert_true(rig_start_cta(r.sm, 0, g, i));
+    for (uint32_t cycle = 0; cycle < WARPS * INSTS / fetch_warps; cycle++) {
+        rig_cycle(&r);
+        uint64_t least = UINT64_MAX, most = 0;
+        for (uint32_t i = 0; i < WARPS; i++) {
+            const uint64_t n = emu_warp_insts(r.sm->state.contexts[i].emu);
+            least = MIN(least, n);
+            most = MAX(most, n);
         }
-        assert_true(rig_stats(&r)->warp_insts >=
-                    WARPS * INSTS - 4); /* those that are between fetch and issue */
-        while (!sm_idle(r.sm)) rig_cycle(&r);
-        emu_grid_close(g, NULL);
-        rig_close(&r);
+        assert_true(most - least <= 1);
     }
+    /* those that are between fetch and issue */
+    assert_true(rig_stats(&r)->warp_insts >= WARPS * INSTS - 4 * fetch_warps);
+    while (!sm_idle(r.sm)) rig_cycle(&r);
+    emu_grid_close(g, NULL);
+    rig_close(&r);
+}
+
+static void fetch_takes_turns_across_banks(void **state)
+{
+    for (uint32_t schedulers = 2; schedulers <= 4; schedulers++)
+        for (uint32_t fetch_warps = 1; fetch_warps <= 2; fetch_warps++) expect_turns(schedulers, fetch_warps);
 }
 
 /* Short and long CTAs of an odd number of warps leave the banks with different numbers of free slots. */

@@ -1,8 +1,8 @@
 /* fetch.c: instruction fetch and decode.
  *
- * As in GPGPU-Sim: one warp a cycle, in turn, among those whose instruction buffer is empty; fetch_width
- * instructions of one line of the instruction cache; decoded in the next cycle, so that they can issue in the
- * one after. A miss goes to the L2 as a read of the code's address; the warp fetches again when the line has
+ * As in GPGPU-Sim: fetch_warps warps a cycle, in turn, of those whose instruction buffer is empty; each gets
+ * fetch_width instructions of one line of the instruction cache; decoded in the next cycle, so that they can
+ * issue in the one after. A miss goes to the L2 as a read of the code's address; the warp fetches again when the line has
  * come. A branch that is taken empties the buffer. With fetch_past_branch a warp fetches on behind a branch;
  * a scheduler that finds other instructions than the next one in the buffer empties it, and the warp fetches
  * from its next instruction.
@@ -12,9 +12,23 @@
  * comes, so the SM may sleep; the turns that it slept through are made up for (catch_up). */
 #include "core/sm/sm_impl.h"
 
-void fetch_init(struct sm *m, const struct sm_params *p) { m->fetch.past_branch = p->fetch_past_branch; }
+void fetch_init(struct sm *m, const struct sm_params *p)
+{
+    m->fetch.latches = m->fetch_latches;
+    m->fetch.past_branch = p->fetch_past_branch;
+}
 
 /* ---- the buffer of a warp ---- */
+
+/* What is between fetch and decode of a context; NULL: nothing. */
+static struct fetch_latch *latch_of(struct sm *m, const struct context *x)
+{
+    for (uint32_t i = 0; i < m->fetching.count; i++) {
+        struct fetch_latch *l = &m->fetch.latches[i];
+        if (l->context == x->id && l->count) return l;
+    }
+    return NULL;
+}
 
 static void want(struct sm *m, uint64_t warps) { m->fetching.wants |= warps != 0; }
 
@@ -25,7 +39,8 @@ static void flush_buffer(struct sm *m, struct context *x)
     b->fetch.buffered &= ~slot_bit(x->slot);
     b->fetch.empty |= slot_bit(x->slot);
     m->fetching.wants = true;
-    if (m->fetching.count && context_at(&m->state, m->fetch.context) == x) m->fetching.count = 0;
+    struct fetch_latch *l = latch_of(m, x);
+    if (l) l->count = 0;
 }
 
 void fetch_clear(struct sm *m, struct context *x)
@@ -44,9 +59,10 @@ void fetch_check(struct sm *m, struct context *x)
     struct bank *b = bank_at(m, x->slot);
     const uint64_t bit = slot_bit(x->slot);
     want(m, b->fetch.empty & bit);
-    if (!x->fetch_buffered && m->fetching.count && m->fetch.pc == x->next_pc &&
-        context_at(&m->state, m->fetch.context) == x)
-        return;
+    if (!x->fetch_buffered) {
+        const struct fetch_latch *l = latch_of(m, x);
+        if (l && l->pc == x->next_pc) return;
+    }
     if (x->fetch_buffered && x->fetch_buffer_pc == x->next_pc)
         b->fetch.buffered |= bit;
     else if (!m->fetch.past_branch)
@@ -116,15 +132,14 @@ void fetch_correct(struct sm *m)
 
 /* ---- the stages ---- */
 
-void fetch_decode(struct sm *m)
+static void decode(struct sm *m, const struct fetch_latch *l)
 {
-    struct context *x = context_at(&m->state, m->fetch.context);
+    struct context *x = context_at(&m->state, l->context);
     struct bank *b = bank_at(m, x->slot);
     const uint64_t bit = slot_bit(x->slot);
     debug_assert(b->warp.resident & bit && !x->fetch_buffered);
-    x->fetch_buffer_pc = m->fetch.pc;
-    x->fetch_buffered = m->fetching.count;
-    m->fetching.count = 0;
+    x->fetch_buffer_pc = l->pc;
+    x->fetch_buffered = (uint8_t)l->count;
     sleep_changed(&m->sleep);
     if (x->fetch_buffer_pc == x->next_pc && x->next) {
         b->fetch.buffered |= bit;
@@ -137,6 +152,13 @@ void fetch_decode(struct sm *m)
     x->fetch_buffered = 0; /* control went elsewhere meanwhile */
     b->fetch.empty |= bit;
     m->fetching.wants = true;
+}
+
+void fetch_decode(struct sm *m)
+{
+    for (uint32_t i = 0; i < m->fetching.count; i++)
+        if (m->fetch.latches[i].count) decode(m, &m->fetch.latches[i]);
+    m->fetching.count = 0;
 }
 
 void fetch_filled(void *sm, const uint32_t *contexts, uint32_t count)
@@ -236,31 +258,36 @@ static enum rocache_answer ask_cache(struct sm *m, struct context *x)
 /* The buffer of x gets what is there from fetch_pc on. */
 static void take_line(struct sm *m, const struct context *x)
 {
-    m->fetch.context = x->id;
-    m->fetch.pc = x->fetch_pc;
-    m->fetching.count = (uint8_t)fetch_length(m, x);
+    m->fetch.latches[m->fetching.count++] =
+        (struct fetch_latch){.context = x->id, .pc = x->fetch_pc, .count = fetch_length(m, x)};
     bank_at(m, x->slot)->fetch.empty &= ~slot_bit(x->slot);
 }
 
-void fetch_cycle(struct sm *m)
+/* The next warp fetches. False: none wants to, or the instruction cache has no room. */
+static bool fetch_next(struct sm *m)
 {
     uint64_t slots[SM_BANKS_MAX];
-    if (m->fetching.count) return;
-    if (UNLIKELY(m->fetch.stalls && m->sleep.cycle > m->fetch_stall.cycle + 1)) catch_up(m);
     for (uint32_t bank = 0; bank < m->state.bank_count; bank++) slots[bank] = wanting(&m->banks[bank]);
     const uint32_t slot = next_in_turn(m, slots);
     m->fetching.wants = slot != SM_NONE;
     if (slot == SM_NONE) {
         m->fetch.stalls = 0;
-        return;
+        return false;
     }
     struct context *x = slot_context(&m->state, slot);
     m->fetch.last = slot;
     if (!m->fetch.past_branch || x->fetch_pc >= x->program->kernel->inst_count) x->fetch_pc = x->next_pc;
     const enum rocache_answer a = ask_cache(m, x);
-    if (UNLIKELY(a == ROCACHE_STALL) && !stall(m, slots)) return;
+    if (UNLIKELY(a == ROCACHE_STALL) && !stall(m, slots)) return false;
     sleep_changed(&m->sleep);
-    if (a == ROCACHE_STALL) return;
+    if (a == ROCACHE_STALL) return false;
     m->fetch.stalls = 0;
     if (a == ROCACHE_HIT) take_line(m, x);
+    return true;
+}
+
+void fetch_cycle(struct sm *m)
+{
+    if (UNLIKELY(m->fetch.stalls && m->sleep.cycle > m->fetch_stall.cycle + 1)) catch_up(m);
+    for (uint32_t i = 0; i < m->p->fetch_warps && fetch_next(m); i++) {}
 }

@@ -3,17 +3,22 @@
 #define HEDDLE_SM_FETCH_H
 
 #include "core/sm/context.h"
+#include "core/sm/sm_params.h"
 
 /* What every cycle looks at. */
 struct fetch_hot {
     /* there may be warps that lack instructions */
     bool wants;
-    /* instructions between fetch and decode; 0: nothing */
+    /* warps whose instructions are between fetch and decode */
     uint8_t count;
 };
+/* What a warp has fetched: from which PC on, how many; 0: control went elsewhere. */
+struct fetch_latch {
+    uint32_t context, pc, count;
+};
 struct fetch {
-    /* what is between fetch and decode: of which context, from which PC on */
-    uint32_t pc, context;
+    /* what is between fetch and decode, at most one of a context: SM_FETCH_WARPS_MAX */
+    struct fetch_latch *latches;
     /* the slot that fetched last */
     uint32_t last;
     bool past_branch;

@@ -101,6 +101,7 @@ struct sm {
     struct swaps swaps;
     struct board_away board_away;
     struct fetch_stall fetch_stall;
+    struct fetch_latch fetch_latches[SM_FETCH_WARPS_MAX];
     struct mech_view mech_view;
     tick own_wake;
     /* sm.c: see sm_requests_max */

@@ -25,8 +25,10 @@ const struct param_row sm_rows[] = {
                  "warp schedulers; warp slot w belongs to number w modulo this"),
     PARAM_NUMBER(sm_params, issue_width, "sm.issue_width", "instructions", "1", 1, 4,
                  "instructions of one warp that a scheduler issues in a cycle"),
+    PARAM_NUMBER(sm_params, fetch_warps, "sm.fetch_warps", "warps", "1", 1, SM_FETCH_WARPS_MAX,
+                 "warps that fetch instructions in a cycle"),
     PARAM_NUMBER(sm_params, fetch_width, "sm.fetch_width", "instructions", "2", 1, 8,
-                 "instructions fetched for one warp in a cycle"),
+                 "instructions that a warp fetches in a cycle"),
     PARAM_NUMBER(sm_params, ibuffer, "sm.ibuffer", "instructions", "2", 1, 8, "instruction buffer of a warp"),
     PARAM_FLAG(sm_params, fetch_past_branch, "sm.fetch_past_branch", "false",
                "a warp fetches what follows a branch until its scheduler finds that control went elsewhere, "

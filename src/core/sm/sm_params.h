@@ -14,13 +14,15 @@ struct sm_op_cycles {
 /* How much of one array is shared memory: what the kernel needs, or always sm.shared. */
 enum sm_split { SPLIT_AUTO, SPLIT_FIXED };
 
+enum { SM_FETCH_WARPS_MAX = 8 };
+
 /* Which cache a read goes to. */
 enum sm_read_path { READ_PATH_TEX, READ_PATH_L1 };
 
 struct sm_params {
     /* front end */
     uint32_t schedulers, issue_width;
-    uint32_t fetch_width, ibuffer;
+    uint32_t fetch_warps, fetch_width, ibuffer;
     bool perfect_icache, fetch_past_branch;
     uint64_t icache_bytes;
     uint32_t icache_ways, icache_line, icache_mshrs, icache_merges;
