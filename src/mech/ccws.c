@@ -19,15 +19,13 @@
  *
  * (1) A score is kept as the cycle at which it is back at the base: all scores above it fall together, so
  * their order changes only when a hit or that cycle comes. (2) With time alone the gate changes at cycles
- * that can be computed: ccws_next_change; the timer is set for them. (3) A tag is in an array once. A hit
- * leaves it there, and an eviction of a line whose tag is there does not renew it, as in the authors' code
- * (tgrogers/ccws-2012). (4) Arithmetic is in integers; the quotient is rounded down. (5) No gate lasts:
- * scores fall, so a warp that others wait for at a barrier gets its turn.
+ * that can be computed (ccws_next_change). (3) A tag is in an array once. A hit leaves it there, and an
+ * eviction of a line whose tag is there does not renew it (so the authors' code, tgrogers/ccws-2012). (4)
+ * Quotients are rounded down. (5) Scores fall, so a warp that others wait for at a barrier gets its turn.
  *
- * Open in the paper, chosen here: one detector and one gate for all schedulers of an SM, as in the authors'
- * code; lines of a warp that has ended go nowhere; a prefetched line that no load used was not the warp's to
- * lose. Left out: the authors' base_vc (points added for each hit), which the cap on the score makes
- * meaningless. */
+ * Open in the paper, chosen here: one detector and one gate for an SM, as in the authors' code; lines of a
+ * warp that has ended go nowhere; a prefetched line that no load used was not the warp's to lose. Left out:
+ * the authors' base_vc, which the cap on the score makes meaningless. */
 #include "mech/ccws.h"
 
 #include <assert.h>
