@@ -126,9 +126,11 @@ void put_choose(struct ptx_text *t, const struct morpheus_kernel *k)
         MORPHEUS_MISS, (unsigned)offsetof(struct morpheus_row, result));
 }
 
+/* A write or an atomic asks for its data at once: %value. */
 static void put_cleared(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t,
+        "ld.volatile.global.u32 %%value, [%%at];\n"
         "setp.eq.u32 %%p, %%x, %u; @%%p bra.uni fetch; bra.uni put;\n"
         "clear:\n",
         MORPHEUS_ATOMIC);
@@ -136,11 +138,12 @@ static void put_cleared(struct ptx_text *t, const struct morpheus_kernel *k)
     put(t, "and.b32 %%op, %%op, %d; bra.uni look_up;\n", ~MORPHEUS_FLAG_CLEAR);
 }
 
-/* The block that was used longest ago leaves; if it is dirty its bytes go to the read data buffer. */
+/* The block that was used longest ago leaves; if it is dirty its bytes go to the read data buffer, before the
+ * warp asks for those of the new one. */
 static void put_insert(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t, "insert:\n"
-           "@%%hit bra.uni put;\n"
+           "@%%hit bra.uni load;\n"
            "mov.b32 %%x, %%used0;\n");
     for (uint32_t g = 1; g < groups_of(k); g++) put(t, "min.u32 %%x, %%x, %%used%u;\n", g);
     put(t, "redux.sync.min.u32 %%x, %%x, -1;\n");
@@ -151,22 +154,20 @@ static void put_insert(struct ptx_text *t, const struct morpheus_kernel *k)
         put_is_mine(t, g);
         put(t, "@%%p mov.b32 %%tag%u, %%line; @%%p mov.b32 %%used%u, 0;\n", g, g);
     }
-    put(t, "bra.uni put;\n");
+    put(t, "load: ld.volatile.global.u32 %%value, [%%at]; bra.uni put;\n");
 }
 
-/* The old block of an atomic, or the victim. An atomic adds what the write data buffer holds (morpheus.c). */
+/* The old block of an atomic, or the victim. An atomic adds its data (morpheus.c). */
 static void put_fetch(struct ptx_text *t, const struct morpheus_kernel *k)
 {
-    put(t, "fetch:\n");
-    put_store_read(t, k, &(struct store_access){.name = "old", .index = "%idx", .word = "%value"});
+    put(t, "fetch: and.b32 %%x, %%op, %u; setp.eq.u32 %%p, %%x, %u;\n", MORPHEUS_OP_MASK, MORPHEUS_ATOMIC);
+    put_store_read(t, k, &(struct store_access){.name = "old", .index = "%idx", .word = "%x"});
     put(t,
-        "st.global.u32 [%%at], %%value;\n"
-        "and.b32 %%x, %%op, %u; setp.eq.u32 %%p, %%x, %u; @%%p bra.uni add;\n"
+        "st.global.u32 [%%at], %%x;\n"
+        "@%%p add.u32 %%value, %%value, %%x; @%%p bra.uni put;\n"
         "shfl.sync.idx.b32 %%x, %%%s, %%idx, 31, -1; st.global.u32 [%%row + %u], %%x;\n"
-        "bra.uni replace;\n"
-        "add: ld.volatile.global.u32 %%x, [%%at]; add.u32 %%value, %%value, %%x; bra.uni write;\n",
-        MORPHEUS_OP_MASK, MORPHEUS_ATOMIC, groups_of(k) == 1 ? "tag0" : "y",
-        (unsigned)offsetof(struct morpheus_row, victim));
+        "bra.uni replace;\n",
+        groups_of(k) == 1 ? "tag0" : "y", (unsigned)offsetof(struct morpheus_row, victim));
 }
 
 /* Before the warp exits, one dirty block after the other goes to the controller: it has taken one when it
@@ -201,14 +202,10 @@ void put_sector(struct ptx_text *t)
         MORPHEUS_SECTORS_SHIFT);
 }
 
-/* Lanes whose sector is written take what the write data buffer holds. */
+/* Lanes whose sector is written take %value. */
 static void put_put(struct ptx_text *t, const struct morpheus_kernel *k)
 {
-    put(t,
-        "put: ld.volatile.global.u32 %%value, [%%at];\n"
-        "write:\n"
-        "shr.u32 %%y, %%op, %u; and.b32 %%y, %%y, 1;\n",
-        MORPHEUS_FLAG_DIRTY_SHIFT);
+    put(t, "put: shr.u32 %%y, %%op, %u; and.b32 %%y, %%y, 1;\n", MORPHEUS_FLAG_DIRTY_SHIFT);
     for (uint32_t g = 0; g < groups_of(k); g++) {
         put_is_mine(t, g);
         put(t, "@%%p or.b32 %%used%u, %%used%u, %%y;\n", g, g);

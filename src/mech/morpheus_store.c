@@ -42,8 +42,8 @@ static void put_branch_answer(struct ptx_text *t, const struct morpheus_kernel *
     put(t, "read_list: .branchtargets failed, ");
     put_targets(t, k, "read");
     put(t, ";\nbrx.idx %%y, read_list;\n");
-    put_moves(t, k, "read", "mov.b32 %value, ", "");
-    put(t, "st.global.u32 [%%at], %%value;\n");
+    put_moves(t, k, "read", "mov.b32 %line, ", "");
+    put(t, "st.global.u32 [%%at], %%line;\n");
 }
 
 /* ---- memory ---- */
