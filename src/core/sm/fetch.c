@@ -2,10 +2,10 @@
  *
  * As in GPGPU-Sim: fetch_warps warps a cycle, in turn, of those whose instruction buffer is empty; each gets
  * fetch_width instructions of one line of the instruction cache; decoded in the next cycle, so that they can
- * issue in the one after. A miss goes to the L2 as a read of the code's address; the warp fetches again when the line has
- * come. A branch that is taken empties the buffer. With fetch_past_branch a warp fetches on behind a branch;
- * a scheduler that finds other instructions than the next one in the buffer empties it, and the warp fetches
- * from its next instruction.
+ * issue in the one after. A miss goes to the L2 as a read of the code's address; the warp fetches again when
+ * the line has come. A branch that is taken empties the buffer. With fetch_past_branch a warp fetches on
+ * behind a branch; a scheduler that finds other instructions than the next one in the buffer empties it, and
+ * the warp fetches from its next instruction.
  *
  * A miss for which the cache has no room stalls: the turn goes on to the next warp. When all warps that lack
  * instructions have stalled, one after the other, the turn goes round and nothing else changes until a line
