@@ -531,8 +531,8 @@ static void limit_to_1_or_4(void *state, uint64_t cycle)
     t->ports->limit_ctas(t->ports->host, ++t->n[0] % 2 ? 1 : 4);
 }
 
-/* The limit rises in cycles that an SM has before the others; CTAs that end elsewhere make the dispatcher look
- * at all SMs meanwhile. No CTA comes before the limit's own cycle. */
+/* The limit rises in cycles that an SM has before the others; CTAs that end elsewhere make the dispatcher
+ * look at all SMs meanwhile. No CTA comes before the limit's own cycle. */
 static void a_limit_that_rises_ahead_of_time_lets_nobody_in_early(void **state)
 {
     static const char *const scripts[] = {"abcd", "a#b#A_cd*#", "aaaaaaaa", "*#*#"};
