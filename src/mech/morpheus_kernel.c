@@ -157,14 +157,15 @@ static void put_insert(struct ptx_text *t, const struct morpheus_kernel *k)
     put(t, "load: ld.volatile.global.u32 %%value, [%%at]; bra.uni put;\n");
 }
 
-/* The old block of an atomic, or the victim. An atomic adds its data (morpheus.c). */
+/* The old block of an atomic, or the victim, goes to the read data buffer. Both data buffers are one line of
+ * the window, so an atomic first adds its data to the block. */
 static void put_fetch(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t, "fetch: and.b32 %%x, %%op, %u; setp.eq.u32 %%p, %%x, %u;\n", MORPHEUS_OP_MASK, MORPHEUS_ATOMIC);
     put_store_read(t, k, &(struct store_access){.name = "old", .index = "%idx", .word = "%x"});
     put(t,
-        "st.global.u32 [%%at], %%x;\n"
-        "@%%p add.u32 %%value, %%value, %%x; @%%p bra.uni put;\n"
+        "@%%p add.u32 %%value, %%value, %%x;\n"
+        "st.global.u32 [%%at], %%x; @%%p bra.uni put;\n"
         "shfl.sync.idx.b32 %%x, %%%s, %%idx, 31, -1; st.global.u32 [%%row + %u], %%x;\n"
         "bra.uni replace;\n",
         groups_of(k) == 1 ? "tag0" : "y", (unsigned)offsetof(struct morpheus_row, victim));

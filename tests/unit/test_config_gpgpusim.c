@@ -227,6 +227,15 @@ static void latencies_of_trace_config_stand_over_those_for_ptx(void **state)
     done(&r);
 }
 
+static void fetches_of_a_cycle_are_those_of_so_many_warps(void **state)
+{
+    struct rig r;
+    import(&r, "-gpgpu_inst_fetch_throughput 4");
+    assert_int_equal(r.m.sm.fetch_warps, 4);
+    assert_int_equal(r.m.sm.fetch_width, 2);
+    done(&r);
+}
+
 static void what_the_machine_cannot_take_is_left_with_the_reason(void **state)
 {
     struct rig r;
@@ -342,6 +351,7 @@ int main(void)
         cmocka_unit_test(schedulers_are_found_by_their_words_in_gpgpusims_order),
         cmocka_unit_test(dram_timings_come_by_name_or_by_position),
         cmocka_unit_test(latencies_of_trace_config_stand_over_those_for_ptx),
+        cmocka_unit_test(fetches_of_a_cycle_are_those_of_so_many_warps),
         cmocka_unit_test(what_the_machine_cannot_take_is_left_with_the_reason),
         cmocka_unit_test(an_unknown_option_is_a_warning_at_its_place),
         cmocka_unit_test(errors_name_file_line_and_column),

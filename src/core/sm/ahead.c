@@ -9,8 +9,8 @@
  * the SM stops in the middle of the cycle, before the schedulers, and goes on from there in the step of that
  * cycle. (3) What an SM leaves for the end of a step (stores, CTAs that ended) stops it; the step of that
  * cycle handles it. (4) With a warp here, its kernel cannot end meanwhile; the dispatcher starts CTAs where
- * others have ended, so not here. Where a mechanism lets more CTAs in, the SM stops by (2) or (3), and has no
- * room for them before the step of that cycle (sm_fits). */
+ * others have ended, so not here. (5) A mechanism may let more CTAs in while the SM is ahead: then the SM
+ * stops by (2) or (3), and has no room for them until the others have come to that cycle (sm_fits). */
 #include "core/sm/sm_impl.h"
 #include "mem/xbar.h"
 
