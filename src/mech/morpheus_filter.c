@@ -123,13 +123,3 @@ void morpheus_filter_clear(struct morpheus_filter *f, uint32_t set)
     f->sets[set].count = 0;
     f->sets[set].swaps++;
 }
-
-uint64_t morpheus_filter_storage(const struct morpheus_filter_shape *s)
-{
-    return (uint64_t)s->sets * 2 * s->filter_bytes;
-}
-
-uint64_t morpheus_controller_storage(const struct morpheus_filter_shape *s)
-{
-    return morpheus_filter_storage(s) + (uint64_t)s->sets * MORPHEUS_QUERY_BYTES_A_SET;
-}

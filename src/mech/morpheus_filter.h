@@ -32,8 +32,6 @@ enum {
     MORPHEUS_FILTER_BYTES_MAX = 1 << 12,
     MORPHEUS_FILTER_HASHES_MAX = 8,
     MORPHEUS_FILTER_BLOCKS_MAX = 1 << 15,
-    /* section 7.5: request queue, warp status table and data buffers of 256 sets take 5 KiB */
-    MORPHEUS_QUERY_BYTES_A_SET = 20,
 };
 
 /* The two filters of a set. */
@@ -79,9 +77,5 @@ struct morpheus_filter_mark morpheus_filter_look_up(struct morpheus_filter *f, u
 bool morpheus_filter_found(struct morpheus_filter *f, uint32_t set, struct morpheus_filter_mark mark);
 /* The set has lost all its blocks. */
 void morpheus_filter_clear(struct morpheus_filter *f, uint32_t set);
-
-/* Storage of the hardware in bytes: of the filters, and of the whole controller with its query logic. */
-uint64_t morpheus_filter_storage(const struct morpheus_filter_shape *shape);
-uint64_t morpheus_controller_storage(const struct morpheus_filter_shape *shape);
 
 #endif

@@ -68,6 +68,12 @@ enum mech_fit parts_check(const void *params, const struct mech_machine *machine
     return MECH_MISFIT;
 }
 
+/* Section 7.5 gives 5 KiB a partition and no fields. Taken here: a slot of the queue has the address of a
+ * line (27 bits of 10 GiB), the operation, the set and the slot behind it; a row of the table has the
+ * operation, the state of the warp, and pointers to its request and its data. Data of writes that wait is not
+ * counted: 128 of them would take 16 KiB of a slice. */
+enum { QUEUE_SLOT_BITS = 48, STATUS_ROW_BITS = 40 };
+
 /* 7.5: a controller has room for as many sets as there can be. */
 void parts_cost(const void *params, const struct mech_machine *machine, struct mech_cost *cost)
 {
@@ -75,8 +81,10 @@ void parts_cost(const void *params, const struct mech_machine *machine, struct m
     const uint32_t most = cache_sms_max(machine) * parts_warps(p);
     const uint32_t sets = (most + machine->l2_slices - 1) / machine->l2_slices;
     mech_cost_add(cost, MECH_EACH_SLICE, "filters", 2 * sets, 8 * p->filter_bytes, "Bloom filters");
-    mech_cost_add(cost, MECH_EACH_SLICE, "queries", sets, 8 * MORPHEUS_QUERY_BYTES_A_SET,
-                  "request queue, warp status table, data buffers");
+    mech_cost_add(cost, MECH_EACH_SLICE, "queue", p->queue, QUEUE_SLOT_BITS, "request queue");
+    mech_cost_add(cost, MECH_EACH_SLICE, "status", sets, STATUS_ROW_BITS, "warp status table");
+    mech_cost_add(cost, MECH_EACH_SLICE, "buffers", p->inserts, 32 * MORPHEUS_LINE_WORDS,
+                  "data buffers of insertions");
     choose_cost(p, cost);
 }
 

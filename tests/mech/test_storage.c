@@ -49,8 +49,8 @@ static uint64_t bits_of(const struct mech_cost *c)
     return bits;
 }
 
-static void expect_rows(const char *machine, const char *set, const char *mech, const char *setting,
-                        const struct wanted *rows)
+static void expect_rows_of(enum mech_scope scope, const char *machine, const char *set, const char *mech,
+                           const char *setting, const struct wanted *rows)
 {
     struct mech_cost c;
     char why[256];
@@ -62,9 +62,15 @@ static void expect_rows(const char *machine, const char *set, const char *mech, 
         if (c.rows[n].entries != rows[n].entries || c.rows[n].bits != rows[n].bits)
             fail_msg("%s.%s: %u x %u bits", mech, rows[n].name, (unsigned)c.rows[n].entries,
                      (unsigned)c.rows[n].bits);
-        assert_int_equal(c.rows[n].scope, MECH_EACH_SM);
+        assert_int_equal(c.rows[n].scope, scope);
     }
     assert_int_equal(n, c.count);
+}
+
+static void expect_rows(const char *machine, const char *set, const char *mech, const char *setting,
+                        const struct wanted *rows)
+{
+    expect_rows_of(MECH_EACH_SM, machine, set, mech, setting, rows);
 }
 
 /* ---- the papers' rows ---- */
@@ -139,6 +145,19 @@ static void poise_has_section_5_7_9(void **state)
                 (struct wanted[]){{"counters", 4, 32}, {"states", 2, 3}, {"bits", 48, 2}, {0}});
 }
 
+/* Morpheus, 7.5: 51 of 68 SMs with 48 warps each are 62 sets for each of 40 slices. */
+static void morpheus_has_section_7_5(void **state)
+{
+    expect_rows_of(
+        MECH_EACH_SLICE, "rtx3080", NULL, "morpheus", NULL,
+        (struct wanted[]){
+            {"filters", 2 * 62, 256}, {"queue", 128, 48}, {"status", 62, 40}, {"buffers", 4, 1024}, {0}});
+    expect_rows_of(
+        MECH_EACH_SLICE, "rtx3080", NULL, "morpheus", "morpheus.queue=64",
+        (struct wanted[]){
+            {"filters", 2 * 62, 256}, {"queue", 64, 48}, {"status", 62, 40}, {"buffers", 4, 1024}, {0}});
+}
+
 /* Every built-in mechanism answers on every machine that it fits, and no row is empty. */
 static void every_mechanism_answers(void **state)
 {
@@ -206,15 +225,11 @@ static void a_machine_that_does_not_fit_is_told(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(apres_has_table_2),
-        cmocka_unit_test(linebacker_has_section_4_2),
-        cmocka_unit_test(finereg_has_section_5_f),
-        cmocka_unit_test(ccn_has_table_4_3),
-        cmocka_unit_test(poise_has_section_5_7_9),
-        cmocka_unit_test(every_mechanism_answers),
-        cmocka_unit_test(scopes_count_once_for_each_unit),
-        cmocka_unit_test(bad_rows_are_refused),
-        cmocka_unit_test(a_machine_that_does_not_fit_is_told),
+        cmocka_unit_test(apres_has_table_2),       cmocka_unit_test(linebacker_has_section_4_2),
+        cmocka_unit_test(finereg_has_section_5_f), cmocka_unit_test(ccn_has_table_4_3),
+        cmocka_unit_test(poise_has_section_5_7_9), cmocka_unit_test(morpheus_has_section_7_5),
+        cmocka_unit_test(every_mechanism_answers), cmocka_unit_test(scopes_count_once_for_each_unit),
+        cmocka_unit_test(bad_rows_are_refused),    cmocka_unit_test(a_machine_that_does_not_fit_is_told),
     };
     folder = argc > 1 ? argv[1] : ".";
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -227,15 +227,6 @@ static void false_hits_are_as_many_as_blooms_formula_says(void **unused)
         }
 }
 
-static void storage_is_the_papers(void **unused)
-{
-    assert_int_equal(morpheus_filter_storage(&paper), 16 << 10);
-    assert_int_equal(morpheus_controller_storage(&paper), 21 << 10);
-    const struct morpheus_filter_shape slice = {.sets = 64, .filter_bytes = 32, .hashes = 4, .blocks = 42};
-    assert_int_equal(morpheus_filter_storage(&slice), 4 << 10);
-    assert_int_equal(morpheus_controller_storage(&slice), (4 << 10) + 1280);
-}
-
 static void shapes_that_cannot_be_are_refused(void **unused)
 {
     const struct morpheus_filter_shape bad[] = {
@@ -260,7 +251,6 @@ int main(void)
         cmocka_unit_test(swaps_after_exactly_n_blocks),
         cmocka_unit_test(a_swap_forgets_what_has_left),
         cmocka_unit_test(false_hits_are_as_many_as_blooms_formula_says),
-        cmocka_unit_test(storage_is_the_papers),
         cmocka_unit_test(shapes_that_cannot_be_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
