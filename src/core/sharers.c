@@ -211,13 +211,14 @@ void sharers_note(struct sharers *s, uint32_t sm, uint64_t line, enum sharers_pa
 
 void sharers_commit(struct sharers *s)
 {
-    for (uint32_t sm = 0; sm < s->sms; sm++) {
-        if (!s->has_notes[sm]) continue;
+    const uint8_t *end = s->has_notes + s->sms;
+    for (uint8_t *at = s->has_notes; (at = memchr(at, true, (size_t)(end - at))); at++) {
+        const uint32_t sm = (uint32_t)(at - s->has_notes);
         struct sharers_log *log = &s->logs[sm];
         for (uint32_t i = 0; i < log->events.len; i++)
             (log->events.data[i].holds ? add : drop)(s, sm, &log->events.data[i]);
         log->events.len = 0;
-        s->has_notes[sm] = false;
+        *at = false;
     }
 }
 

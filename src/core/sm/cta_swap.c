@@ -40,23 +40,26 @@ static bool is_used(const struct sm *m, uint32_t cta) { return bitset_has(m->swa
 
 /* ---- stalled and ready ---- */
 
-/* Could a warp of the CTA issue, if nothing came back from memory? */
-static bool is_running(const struct sm *m, const struct sm_cta *c)
+/* Warps that could issue, if nothing came back from memory. */
+static uint64_t running_of(const struct bank *b)
 {
-    for (uint32_t i = 0; i < m->state.bank_count; i++) {
-        const struct bank *b = &m->banks[i];
-        const uint64_t here = c->slots[i] & b->warp.resident & ~b->warp.done;
-        if (here & (~(b->board.hazard_mem | b->warp.held) | b->warp.asleep)) return true;
-    }
-    return false;
+    return b->warp.resident & ~b->warp.done & (~(b->board.hazard_mem | b->warp.held) | b->warp.asleep);
 }
 
-static bool awaits_memory(const struct sm *m, const struct sm_cta *c)
+static uint64_t awaiting_of(const struct bank *b)
 {
-    for (uint32_t i = 0; i < m->state.bank_count; i++)
-        if (c->slots[i] & m->banks[i].warp.resident & ~m->banks[i].warp.done & m->banks[i].board.hazard_mem)
-            return true;
-    return false;
+    return b->warp.resident & ~b->warp.done & b->board.hazard_mem;
+}
+
+/* Does the CTA do nothing but wait for memory? */
+static bool waits(const struct sm *m, const struct sm_cta *c)
+{
+    uint64_t running = 0, awaiting = 0;
+    for (uint32_t i = 0; i < m->state.bank_count; i++) {
+        running |= c->slots[i] & running_of(&m->banks[i]);
+        awaiting |= c->slots[i] & awaiting_of(&m->banks[i]);
+    }
+    return !running && awaiting;
 }
 
 static bool has_flights(const struct sm *m, const struct sm_cta *c)
@@ -66,10 +69,9 @@ static bool has_flights(const struct sm *m, const struct sm_cta *c)
     return false;
 }
 
-static bool is_stalled(const struct sm *m, uint32_t cta)
+static bool is_stalled(const struct sm *m, const struct sm_cta *c)
 {
-    const struct sm_cta *c = &m->residency.ctas[cta];
-    return !is_running(m, c) && awaits_memory(m, c) && !has_flights(m, c);
+    return waits(m, c) && !has_flights(m, c);
 }
 
 void swap_result(struct sm *m, const struct context *x)
@@ -77,14 +79,17 @@ void swap_result(struct sm *m, const struct context *x)
     m->swaps.ctas[x->cta].results += !m->residency.ctas[x->cta].has_rows;
     if (!board_is_free(x)) return;
     m->swaps.ctas[x->cta].could_go_on = true;
+    m->swaps.is_settled = false;
     sleep_changed(&m->sleep);
 }
 
 /* A stall that has lasted long enough, and the end of one that was told. */
 static void watch_stall(struct sm *m, struct swap_cta *s, uint32_t cta)
 {
-    if (!is_stalled(m, cta)) {
+    const struct sm_cta *c = &m->residency.ctas[cta];
+    if (!is_stalled(m, c)) {
         const bool was = s->is_stalled;
+        if (waits(m, c)) m->swaps.is_settled = false; /* until its flights have ended */
         s->is_stalled = false;
         s->due = UINT64_MAX;
         if (was) sm_mech_cta(m, cta, MECH_CTA_RESUMED);
@@ -119,6 +124,7 @@ void swap_started(struct sm *m, uint32_t cta, bool is_active)
     m->swaps.ctas[cta] = (struct swap_cta){
         .place = is_active ? CTA_ACTIVE : CTA_INACTIVE, .could_go_on = !is_active, .due = UINT64_MAX};
     bitset_add(m->swaps.used, cta);
+    m->swaps.is_settled = false;
 }
 
 void swap_ended(struct sm *m, uint32_t cta)
@@ -148,7 +154,8 @@ static bool has_registers(const struct sm *m, uint32_t cta)
 static bool may_leave(const struct sm *m, uint32_t cta)
 {
     const struct swap_cta *s = &m->swaps.ctas[cta];
-    return is_used(m, cta) && s->place == CTA_ACTIVE && has_registers(m, cta) && is_stalled(m, cta);
+    return is_used(m, cta) && s->place == CTA_ACTIVE && has_registers(m, cta) &&
+           is_stalled(m, &m->residency.ctas[cta]);
 }
 
 static bool may_enter(const struct sm *m, uint32_t out, uint32_t in)
@@ -183,6 +190,7 @@ bool swap_begin(struct sm *m, uint32_t out, uint32_t in, uint32_t cycles)
         m->swaps.ctas[in].due = due;
     }
     find_due(m);
+    m->swaps.is_settled = false;
     sleep_disturb(m);
     sleep_wake_at(&m->sleep, clock_after(&m->clock, m->sleep.now, 1));
     return true;
@@ -243,14 +251,46 @@ bool swap_unpark(struct sm *m, uint32_t cta)
 
 /* ---- the stage ---- */
 
+/* Notes which warps could issue and which await memory. True: they are others than in the last cycle. */
+static bool has_changed(struct sm *m)
+{
+    uint64_t differ = 0;
+    for (uint32_t i = 0; i < m->state.bank_count; i++) {
+        const uint64_t running = running_of(&m->banks[i]), awaiting = awaiting_of(&m->banks[i]);
+        differ |= (running ^ m->swaps.running[i]) | (awaiting ^ m->swaps.awaiting[i]);
+        m->swaps.running[i] = running;
+        m->swaps.awaiting[i] = awaiting;
+    }
+    return differ;
+}
+
+/* What is_settled says, looked at. */
+static bool has_nothing_to_tell(const struct sm *m)
+{
+    FOR_CTAS(i, m)
+    {
+        const struct swap_cta *s = &m->swaps.ctas[i];
+        const bool is_noted = s->is_stalled || s->due != UINT64_MAX;
+        if (s->place == CTA_INACTIVE && s->could_go_on && !s->is_ready) return false;
+        if (s->place == CTA_ACTIVE && is_stalled(m, &m->residency.ctas[i]) != is_noted) return false;
+    }
+    return true;
+}
+
 void swap_cycle(struct sm *m)
 {
-    if (m->swaps.due <= m->sleep.cycle) {
+    const bool is_due = m->swaps.due <= m->sleep.cycle;
+    if (is_due) {
         end_swaps(m, CTA_LEAVING, has_left);
         end_swaps(m, CTA_ENTERING, has_entered);
         find_due(m);
         sleep_changed(&m->sleep);
     }
+    if (!has_changed(m) && !is_due && m->swaps.is_settled) {
+        debug_assert(has_nothing_to_tell(m));
+        return;
+    }
+    m->swaps.is_settled = true;
     FOR_CTAS(i, m) tell_edges(m, i);
     if (m->swaps.due <= m->sleep.cycle) find_due(m);
 }

@@ -4,6 +4,7 @@
 #define HEDDLE_SM_CTA_SWAP_H
 
 #include "base/base.h"
+#include "core/sm/context.h"
 #include "isa/isa.h"
 
 /* Where the warps of a CTA are: in slots; on their way out of them; without slots; on their way into slots
@@ -32,6 +33,10 @@ struct swaps {
     uint64_t *used;
     /* the first cycle at which a CTA has left or entered, or is told of; UINT64_MAX: none */
     uint64_t due;
+    /* by bank of slots, as of the last cycle: warps that could issue; warps that await memory */
+    uint64_t running[SM_BANKS_MAX], awaiting[SM_BANKS_MAX];
+    /* while these warps stay the same, no CTA has anything to tell before `due` */
+    bool is_settled;
 };
 
 struct sm;

@@ -40,7 +40,6 @@ void sm_mech_cta(struct sm *m, uint32_t cta, enum mech_cta_kind kind);
 /* Reads of the port memory_read have come. */
 void sm_mech_filled(void *sm, const uint32_t *tokens, uint32_t count);
 void sm_mech_rows_lost(void *sm, uint32_t first, uint32_t rows);
-void sm_mech_cta(struct sm *m, uint32_t cta, enum mech_cta_kind kind);
 void sm_mech_prefetch(struct sm *m, uint64_t line, uint32_t pc, uint32_t context,
                       enum mech_prefetch_outcome outcome);
 
