@@ -15,11 +15,11 @@
  * Open in the paper (all of it: docs/mechanisms.md). While the request queue is full a request that needs a
  * slot waits at the tags of the slice, and those of the program behind it; the helper's results pass them
  * (mem/l2_claim.h). A slot is taken until the warp gets the request, that of an atomic until it is done: it
- * may come back to the queue, behind the insertion of its line. A read whose line an earlier read waits for,
- * and a write to a line that an earlier write waits for, is answered with that one (morpheus.join) and keeps
- * its slot until then: a line that all SMs want would otherwise be served once a turn. The helper adds for
- * every atomic: it is given the difference that the operation makes to each word. It takes effect once, when
- * its warp first gets it: one that misses then is there in the bytes that are inserted. */
+ * may come back to the queue, behind the insertion of its line. A read, write or atomic of a line for which
+ * an earlier one of its kind waits is answered with that one (morpheus.join) and keeps its slot until then: a
+ * line that all SMs want would otherwise be served once a turn. The helper adds for every atomic: it is given
+ * the difference that the operations make to each word. An atomic takes effect once, when its warp first gets
+ * it: one that misses then is there in the bytes that are inserted. */
 #include "mech/morpheus_state.h"
 
 #include <string.h>
@@ -50,8 +50,17 @@ static void fill_row(const struct morpheus *m, const struct set *s, const struct
     row->tag = sets_tag(m, r->line);
 }
 
-/* The next request of the queue goes to the warp that waits for one. An atomic takes effect now: those of a
- * line in the order in which its warp serves them. */
+/* An atomic, and those that have joined it, take effect in the order in which they came. */
+static void perform(struct morpheus *m, struct request *r)
+{
+    for (struct request *a = r; a; a = a == r ? r->joined : a->next) {
+        if (!a->is_applied) m->ports->apply(m->ports->host, a->token);
+        a->is_applied = true;
+    }
+}
+
+/* The next request of the queue goes to the warp that waits for one. Atomics take effect now: those of a line
+ * in the order in which its warp serves them. */
 static void hand_over(struct morpheus *m, struct set *s)
 {
     struct request *r = s->first;
@@ -63,8 +72,7 @@ static void hand_over(struct morpheus *m, struct set *s)
     if (r->op != MORPHEUS_ATOMIC) request_give_slot(m, r);
     if (r->op == MORPHEUS_ATOMIC) {
         memcpy(s->before, m->ports->line(m->ports->host, r->line), sizeof s->before);
-        if (!r->is_applied) m->ports->apply(m->ports->host, r->token);
-        r->is_applied = true;
+        perform(m, r);
     }
     fill_row(m, s, r);
     s->must_clear = false;
@@ -150,7 +158,7 @@ static void insert_fetched(struct morpheus *m, struct set *s, const struct fetch
     }
     for (struct request *r = atomics, *next; r; r = next) {
         next = r->next;
-        enqueue(m, s, r);
+        if (!request_join(m, s, r)) enqueue(m, s, r);
     }
 }
 
@@ -177,6 +185,7 @@ static void count_answer(struct morpheus *m, const struct request *r, bool is_hi
     const bool is_read = is_hit && r->op == MORPHEUS_READ;
     m->hits += is_hit;
     m->false_hits += !is_hit;
+    m->atomics += is_hit && r->op == MORPHEUS_ATOMIC;
     m->read_hits += is_read;
     m->read_cycles += is_read ? m->now - r->queued : 0;
     m->stale_reads += is_stale;
@@ -192,7 +201,6 @@ static void count_result(struct morpheus *m, const struct set *s, bool is_hit)
         m->false_negatives += is_hit && r->was_predicted_miss;
         return;
     }
-    m->atomics += is_hit && r->op == MORPHEUS_ATOMIC;
     const bool is_stale = is_hit && r->op == MORPHEUS_READ && !is_what_memory_is(m, s, r->line);
     count_answer(m, r, is_hit, is_stale);
     for (const struct request *j = r->joined; j; j = j->next) count_answer(m, j, is_hit, is_stale);
@@ -346,12 +354,10 @@ static enum mech_take morpheus_take_request(void *state, const struct mech_reque
     m->queued += wanted.has_slot;
     if (m->queue_max < m->queued) m->queue_max = m->queued;
     struct request *r = request_new(m, &wanted);
-    if (o.is_hit && m->params->joins && request_join(s, r))
-        m->joined++;
-    else if (o.is_hit)
-        enqueue(m, s, r);
-    else
+    if (!o.is_hit)
         miss(m, s, r, m->params->predictor != PREDICTOR_NONE);
+    else if (!request_join(m, s, r))
+        enqueue(m, s, r);
     return MECH_CLAIM;
 }
 

@@ -30,15 +30,22 @@ static struct request *newest_for(const struct set *s, uint64_t line)
     return found;
 }
 
-/* The warp gives a read the whole block, and takes a write's sectors when it gets the write. */
-bool request_join(const struct set *s, struct request *r)
+/* The warp gives a read the whole block. It takes a write's sectors, and what atomics add, when it gets the
+ * request. */
+bool request_join(struct morpheus *m, const struct set *s, struct request *r)
 {
-    struct request *to = newest_for(s, r->line);
-    if (!to || to->op != r->op || r->op == MORPHEUS_ATOMIC) return false;
-    if (to == s->current && r->op == MORPHEUS_WRITE) return false;
+    struct request *to = m->params->joins ? newest_for(s, r->line) : NULL;
+    if (!to || to->op != r->op) return false;
+    if (to == s->current && r->op != MORPHEUS_READ) return false;
     to->sectors |= r->sectors;
     to->is_partial |= r->is_partial;
     request_append(&to->joined, &to->joined_last, r);
+    if (r->joined) { /* an atomic that missed: those that wait with it come too */
+        r->next = r->joined;
+        to->joined_last = r->joined_last;
+        r->joined = NULL;
+    }
+    m->joined++;
     return true;
 }
 

@@ -58,7 +58,7 @@ const struct param_row morpheus_params[] = {
         "one (4.1.3 gives no number; 512 slots of 6 bytes take 3 of the 5 KiB of a partition)"),
     PARAM_FLAG(morpheus_params, joins, "morpheus.join", "true",
                "a read is answered with an earlier one of its line that waits for the warp or is with it, a "
-               "write with one that waits; false: each by itself"),
+               "write or atomic with one that waits; false: each by itself"),
     PARAM_NUMBER(
         morpheus_params, mshrs, "morpheus.mshrs", "lines", "192", 1, 65536,
         "lines that a slice's extended LLC may wait for, as l2.mshrs are for its own; what was looked "
@@ -72,7 +72,7 @@ const struct stat_row morpheus_stats[] = {
     COUNT(predicted_hits, "requests", "those that the predictor calls hits"),
     COUNT(predicted_misses, "requests", "those that go to DRAM"),
     COUNT(merged, "requests", "those that wait for a line which is on its way from DRAM"),
-    COUNT(joined, "requests", "predicted hits that were answered with an earlier request for their line"),
+    COUNT(joined, "requests", "requests that were answered with an earlier one for their line"),
     COUNT(hits, "requests", "requests that find their block in the extended LLC"),
     STAT_RATIO_OF(morpheus, hits, requests, "morpheus.hit_share", "requests",
                   "share of its requests that the extended LLC answers", NULL),

@@ -164,8 +164,8 @@ bool sets_predict(const struct morpheus *m, const struct set *s, uint32_t tag);
 struct request *request_new(struct morpheus *m, const struct request *from);
 void request_free(struct morpheus *m, struct request *r);
 void request_append(struct request **first, struct request **last, struct request *r);
-/* Is it to be answered with an earlier one for its line (morpheus.join)? */
-bool request_join(const struct set *s, struct request *r);
+/* Is it answered with an earlier one for its line (morpheus.join)? */
+bool request_join(struct morpheus *m, const struct set *s, struct request *r);
 void request_give_slot(struct morpheus *m, struct request *r);
 /* Answers it and those that have joined it. */
 void request_end(struct morpheus *m, struct request *r);

@@ -148,20 +148,46 @@ static void assert_touches(uint32_t op, uint32_t served, uint32_t joined)
     assert_int_equal(stat_of("morpheus.joined"), joined);
 }
 
-/* Three SMs want the same line. A write that the warp is at can no longer be added to. */
+/* Three SMs want the same line. A write or atomic that the warp is at can no longer be added to. */
 static void requests_for_one_line_are_served_together(void **state)
 {
     open_run(&(struct morpheus_run){0});
     load(0);
     assert_touches(LOAD, 1, 2);
     assert_touches(STORE, 2, 1);
-    assert_touches(ATOMIC, 3, 0);
+    assert_touches(ATOMIC, 2, 1);
     assert_true(hits(0));
+    assert_int_equal(stat_of("morpheus.stale_reads"), 0);
     rig_close(&rig);
     open_run(&(struct morpheus_run){.settings = {"morpheus.join=false"}});
     load(0);
     assert_touches(LOAD, 3, 0);
     assert_touches(STORE, 3, 0);
+    assert_touches(ATOMIC, 3, 0);
+}
+
+static void assert_cold_atomics(const char *predictor, uint32_t served)
+{
+    open_run(&(struct morpheus_run){.settings = {predictor}, .sets = {"dram.latency=4000"}});
+    load_own();
+    const uint32_t before = *(uint32_t *)(uintptr_t)line_at(0);
+    rig_run(&rig, "touch", 3, 1, (const uint64_t[]){line_at(0), ATOMIC, 0});
+    assert_int_equal(*(uint32_t *)(uintptr_t)line_at(0), before + 3 * 5);
+    assert_int_equal(stat_of("morpheus.atomics"), 3);
+    assert_int_equal(stat_of("morpheus.joined"), 2);
+    assert_int_equal(stat_of("morpheus.served"), served);
+    assert_true(hits(0));
+    assert_int_equal(stat_of("morpheus.stale_reads"), 0);
+}
+
+/* DRAM is slower than two turns. Predicted misses wait for the line; then it is inserted, and the first
+ * atomic takes the others with it. Without prediction the first is looked up, and then the second with the
+ * third: both miss, and the first takes these two with it when the line is there. */
+static void atomics_that_miss_are_served_together(void **state)
+{
+    assert_cold_atomics("morpheus.predictor=bloom", 2);
+    rig_close(&rig);
+    assert_cold_atomics("morpheus.predictor=none", 4);
 }
 
 /* ---- whole runs ---- */
@@ -366,6 +392,7 @@ int main(void)
         RIG_TEST(atomics_are_made_by_the_helper),
         RIG_TEST(one_warp_serialises_and_two_overlap),
         RIG_TEST(requests_for_one_line_are_served_together),
+        RIG_TEST(atomics_that_miss_are_served_together),
         RIG_TEST(at_the_end_blocks_are_what_memory_is),
         RIG_TEST(threads_and_skipping_change_nothing),
         RIG_TEST(so_it_is_on_a_squeezed_machine),
