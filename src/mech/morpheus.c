@@ -15,9 +15,10 @@
  * Open in the paper (all of it: docs/mechanisms.md). While the request queue is full a request that needs a
  * slot waits at the tags of the slice, and those of the program behind it; the helper's results pass them
  * (mem/l2_claim.h). A slot is taken until the warp gets the request, that of an atomic until it is done: it
- * may come back to the queue, behind the insertion of its line. A read, write or atomic of a line for which
- * an earlier one of its kind waits is answered with that one (morpheus.join) and keeps its slot until then: a
- * line that all SMs want would otherwise be served once a turn. The helper adds for every atomic: it is given
+ * may come back to the queue, behind the insertion of its line. A read, write or atomic whose line an earlier
+ * one of its kind waits for is answered with that one (morpheus.join), a read also with the one that its warp
+ * is at. It keeps its slot until then. A line that all SMs want would otherwise be served once a turn. The
+ * helper adds for every atomic: it is given
  * the difference that the operations make to each word. An atomic takes effect once, when its warp first gets
  * it: one that misses then is there in the bytes that are inserted. */
 #include "mech/morpheus_state.h"
@@ -50,13 +51,10 @@ static void fill_row(const struct morpheus *m, const struct set *s, const struct
     row->tag = sets_tag(m, r->line);
 }
 
-/* An atomic, and those that have joined it, take effect in the order in which they came. */
-static void perform(struct morpheus *m, struct request *r)
+static void perform(const struct morpheus *m, struct request *atomic)
 {
-    for (struct request *a = r; a; a = a == r ? r->joined : a->next) {
-        if (!a->is_applied) m->ports->apply(m->ports->host, a->token);
-        a->is_applied = true;
-    }
+    if (!atomic->is_applied) m->ports->apply(m->ports->host, atomic->token);
+    atomic->is_applied = true;
 }
 
 /* The next request of the queue goes to the warp that waits for one. Atomics take effect now: those of a line
@@ -73,6 +71,7 @@ static void hand_over(struct morpheus *m, struct set *s)
     if (r->op == MORPHEUS_ATOMIC) {
         memcpy(s->before, m->ports->line(m->ports->host, r->line), sizeof s->before);
         perform(m, r);
+        for (struct request *j = r->joined; j; j = j->next) perform(m, j);
     }
     fill_row(m, s, r);
     s->must_clear = false;

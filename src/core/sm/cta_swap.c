@@ -264,7 +264,7 @@ static bool has_changed(struct sm *m)
     return differ;
 }
 
-/* What is_settled says, looked at. */
+/* Checks is_settled: no CTA has stalled, resumed or become ready without being told of. */
 static bool has_nothing_to_tell(const struct sm *m)
 {
     FOR_CTAS(i, m)
