@@ -580,8 +580,9 @@ struct mech_helper {
      * part, in each of them SM by SM; warp w belongs to slice w modulo slices. */
     struct mech_helper_part parts[MECH_HELPER_PARTS];
     uint32_t part_count;
-    /* lines of the controller's window that each warp has */
-    uint32_t window_lines;
+    /* lines of the controller's window that each warp has; loads of them that it has parked while it waits
+     * for work */
+    uint32_t window_lines, window_loads;
 };
 
 enum mech_request_kind { MECH_READ, MECH_WRITE, MECH_ATOMIC };

@@ -243,7 +243,7 @@ static bool start_parts(struct helper *h, struct emu_fault *fault)
 {
     for (uint32_t i = 0; cache_sms(h) && i < h->wants.part_count; i++)
         if (!start_ctas(h, &h->grids[i], fault)) return false;
-    wiring_set_helper(h->wiring, warps_all(h));
+    wiring_set_helper(h->wiring, warps_all(h) * h->wants.window_loads);
     return true;
 }
 

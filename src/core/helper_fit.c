@@ -122,16 +122,17 @@ static bool check_local(const struct helper_source *s, const struct isa_kernel *
 
 /* ---- loads that wait ---- */
 
-/* A warp waits for a request by a load of its row, and may wait for ever. If the next warp's load found no
+/* A warp waits for a request by loads of the window, and may wait for ever. If the next warp's load found no
  * room in the L1, it would hold up the results of all others. */
 static bool check_loads(const struct helper_source *s, struct diag_list *diags)
 {
     const struct machine *m = s->machine;
-    const uint32_t warps = warps_of(s->wants), loads = MIN(l1_loads_max(&m->l1), m->sm.lsu_pending);
-    if (warps <= loads) return true;
+    const uint32_t warps = warps_of(s->wants), each = s->wants->window_loads;
+    const uint32_t loads = MIN(l1_loads_max(&m->l1), m->sm.lsu_pending);
+    if (warps * each <= loads) return true;
     return refuse(s, diags, "fewer warps; or more l1.mshrs, l1.merges, l1.miss_queue or sm.lsu_pending",
-                  "each of the %u warps of its helper kernel has a load that waits, and an SM lets %u wait",
-                  warps, loads);
+                  "each of the %u warps of its helper kernel has %u loads that wait, and an SM lets %u wait",
+                  warps, each, loads);
 }
 
 /* ---- registers ---- */

@@ -170,7 +170,7 @@ void laws_check_empty(const struct wiring *w, uint64_t cycle, struct run_end *en
 {
     struct strbuf out = {0};
     const uint32_t live = units_requests_live(w->units);
-    law(&out, live == w->helper_warps, "requests not answered, pool", 0, live, w->helper_warps);
+    law(&out, live == w->helper_loads, "requests not answered, pool", 0, live, w->helper_loads);
     check_sms(w, &out);
     law(&out, xbar_idle(w->xbar), "crossbar not idle:", 0, 0, 1);
     for (uint32_t i = 0; i < w->slice_count; i++)

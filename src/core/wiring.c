@@ -248,12 +248,12 @@ void wiring_destroy(struct wiring *w)
     arena_free(&w->arena);
 }
 
-void wiring_set_helper(struct wiring *w, uint32_t warps) { w->helper_warps = warps; }
+void wiring_set_helper(struct wiring *w, uint32_t loads) { w->helper_loads = loads; }
 
 void wiring_set_roles(struct wiring *w, tick now, uint32_t cache_sms)
 {
     const uint32_t before = w->compute_count, after = w->sm_count - cache_sms;
-    assert(cache_sms <= w->cache_most && !w->helper_warps);
+    assert(cache_sms <= w->cache_most && !w->helper_loads);
     w->compute_count = after;
     xbar_set_gated(w->xbar, after);
     for (uint32_t i = MIN(before, after); i < w->sm_count; i++) sm_change_role(w->sms[i], now, role_l1(w, i));
@@ -275,11 +275,11 @@ static bool component_is_idle(const struct wiring *w, uint32_t i)
     return i < w->slice_count ? l2_idle(w->slices[i]) : dram_idle(w->channels[i - w->slice_count]);
 }
 
-/* Warps of a helper that wait for work. */
+/* Loads of a helper's warps that wait for work. */
 static uint32_t parked(const struct wiring *w)
 {
     uint32_t sum = 0;
-    for (uint32_t i = 0; w->helper_warps && i < w->slice_count; i++) sum += l2_parked(w->slices[i]);
+    for (uint32_t i = 0; w->helper_loads && i < w->slice_count; i++) sum += l2_parked(w->slices[i]);
     return sum;
 }
 
@@ -295,7 +295,7 @@ bool wiring_is_idle(struct wiring *w)
         w->busy = i;
         return false;
     }
-    return units_requests_live(w->units) == w->helper_warps && parked(w) == w->helper_warps;
+    return units_requests_live(w->units) == w->helper_loads && parked(w) == w->helper_loads;
 }
 
 static void date_host_write(struct wiring *w, tick now, uint64_t address, uint64_t last)

@@ -20,7 +20,7 @@ struct gpu_links {
     struct link *sm_to_xbar, *xbar_to_sm, *xbar_to_slice, *slice_to_xbar, *slice_to_dram, *dram_to_slice;
 };
 
-/* Written by wiring.c alone, when the machine is made; only `busy`, `helper_warps`, `compute_count` and
+/* Written by wiring.c alone, when the machine is made; only `busy`, `helper_loads`, `compute_count` and
  * `role_counts` change afterwards. */
 struct wiring {
     struct xbar *xbar;
@@ -45,9 +45,8 @@ struct wiring {
     } role_counts;
     /* their L1s */
     struct l1_params cache_l1;
-    /* warps of the helper that are on these SMs, each of which has one load of its window under way while the
-     * machine is idle */
-    uint32_t helper_warps;
+    /* loads of the window that the helper's warps on these SMs have under way while the machine is idle */
+    uint32_t helper_loads;
     /* the component that was not idle when wiring_is_idle last asked */
     uint32_t busy;
     const struct machine *machine;
@@ -80,7 +79,7 @@ bool wiring_create(struct wiring *w, const struct wiring_setup *s, struct diag_l
 void wiring_destroy(struct wiring *w);
 
 /* The helper has this many warps from now on. */
-void wiring_set_helper(struct wiring *w, uint32_t warps);
+void wiring_set_helper(struct wiring *w, uint32_t loads);
 /* The last `cache_sms` SMs are in cache mode from now on. The machine is idle, and has no helper. */
 void wiring_set_roles(struct wiring *w, tick now, uint32_t cache_sms);
 /* A change of roles has ended, and took so long. */

@@ -149,13 +149,20 @@ void deferred_settle_bytes(struct warp *w, uint32_t mask, const uint64_t *addr, 
         happen_in_step(w, n, same_bytes(deferred_at(p, n), mask, addr, bytes));
 }
 
+/* An earlier atomic of the warp on the same bytes. Late loads are answered in the order that their controller
+ * likes. */
+static void happen_before(struct deferred *earlier, const struct deferred *d, uint32_t lanes)
+{
+    if (is_load(earlier->inst)) return;
+    happen(earlier, same_bytes(earlier, lanes & d->todo, d->addr, ATOM_BYTES_MAX));
+}
+
 void deferred_apply(struct deferred_pool *p, uint32_t number, uint32_t lanes)
 {
     struct deferred *d = deferred_at(p, number);
     assert(!(lanes & ~d->owed));
     for (uint32_t n = d->warp ? d->warp->deferred_first : number; n != number; n = deferred_at(p, n)->next)
-        happen(deferred_at(p, n),
-               same_bytes(deferred_at(p, n), lanes & d->todo, d->addr, ATOM_BYTES_MAX)); /* earlier ones */
+        happen_before(deferred_at(p, n), d, lanes);
     happen(d, lanes);
     d->owed &= ~lanes;
     if (d->owed) return;

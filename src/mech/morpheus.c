@@ -25,31 +25,7 @@
 
 #include <string.h>
 
-/* ---- 4.1.3: the request queue and the warp status table ---- */
-
-static uint32_t window_of(const struct morpheus *m, const struct set *s, uint32_t line)
-{
-    return (uint32_t)(s - m->sets) * MORPHEUS_WINDOW_LINES + line;
-}
-
-static struct morpheus_row *row_of(const struct morpheus *m, const struct set *s)
-{
-    return (struct morpheus_row *)m->ports->window(m->ports->host, window_of(m, s, MORPHEUS_ROW_LINE));
-}
-
-static void answer_load(const struct morpheus *m, uint32_t token)
-{
-    m->ports->apply(m->ports->host, token);
-    m->ports->reply(m->ports->host, token);
-}
-
-static void fill_row(const struct morpheus *m, const struct set *s, const struct request *r)
-{
-    struct morpheus_row *row = row_of(m, s);
-    row->op = r->op | (s->must_clear ? MORPHEUS_FLAG_CLEAR : 0) | (r->forgets ? MORPHEUS_FLAG_FORGET : 0) |
-              (uint32_t)r->is_dirty << MORPHEUS_FLAG_DIRTY_SHIFT | r->sectors << MORPHEUS_SECTORS_SHIFT;
-    row->tag = sets_tag(m, r->line);
-}
+/* ---- 4.1.3: the request queue ---- */
 
 static void perform(const struct morpheus *m, struct request *atomic)
 {
@@ -65,7 +41,6 @@ static void hand_over(struct morpheus *m, struct set *s)
     if (!s->is_parked || !r || s->current) return;
     s->first = r->next;
     s->current = r;
-    s->is_parked = false;
     m->inserts_waiting -= r->op == MORPHEUS_INSERT;
     if (r->op != MORPHEUS_ATOMIC) request_give_slot(m, r);
     if (r->op == MORPHEUS_ATOMIC) {
@@ -73,12 +48,10 @@ static void hand_over(struct morpheus *m, struct set *s)
         perform(m, r);
         for (struct request *j = r->joined; j; j = j->next) perform(m, j);
     }
-    fill_row(m, s, r);
-    s->must_clear = false;
     s->handed = m->now;
     s->is_away = true;
     m->queue_cycles += m->now - r->queued;
-    answer_load(m, s->parked);
+    table_give_request(m, s);
 }
 
 static void enqueue(struct morpheus *m, struct set *s, struct request *r)
@@ -172,13 +145,6 @@ static void morpheus_on_dram(void *state, uint64_t cycle, uint32_t tag)
 
 /* ---- results ---- */
 
-/* Are the bytes in the set's read data buffer those of the line? */
-static bool is_what_memory_is(const struct morpheus *m, const struct set *s, uint64_t line)
-{
-    return !memcmp(m->ports->window(m->ports->host, window_of(m, s, MORPHEUS_DATA_LINE)),
-                   m->ports->line(m->ports->host, line), m->ports->line_bytes);
-}
-
 static void count_answer(struct morpheus *m, const struct request *r, bool is_hit, bool is_stale)
 {
     const bool is_read = is_hit && r->op == MORPHEUS_READ;
@@ -200,15 +166,23 @@ static void count_result(struct morpheus *m, const struct set *s, bool is_hit)
         m->false_negatives += is_hit && r->was_predicted_miss;
         return;
     }
-    const bool is_stale = is_hit && r->op == MORPHEUS_READ && !is_what_memory_is(m, s, r->line);
+    const bool is_stale = is_hit && r->op == MORPHEUS_READ && !table_is_memory(m, s, r->line);
     count_answer(m, r, is_hit, is_stale);
     for (const struct request *j = r->joined; j; j = j->next) count_answer(m, j, is_hit, is_stale);
+}
+
+static void count_turn(struct morpheus *m, struct set *s)
+{
+    m->turns += s->is_away;
+    m->turn_cycles += s->is_away ? m->now - s->handed : 0;
+    s->is_away = false;
 }
 
 static void take_result(struct morpheus *m, struct set *s)
 {
     struct request *r = s->current;
-    const bool is_hit = row_of(m, s)->result != MORPHEUS_MISS;
+    if (s->is_parked) count_turn(m, s);
+    const bool is_hit = table_row(m, s)->result != MORPHEUS_MISS;
     count_result(m, s, is_hit);
     if (is_hit) sets_found(m, s, r);
     s->current = NULL;
@@ -221,77 +195,61 @@ static void take_result(struct morpheus *m, struct set *s)
 
 static void take_victim(struct morpheus *m, const struct set *s)
 {
-    const uint64_t line = (m->high | row_of(m, s)->victim) * m->ports->line_bytes;
+    const uint64_t line = (m->high | table_row(m, s)->victim) * m->ports->line_bytes;
     m->flushed += m->is_retired;
     m->dirty_evictions += !m->is_retired;
-    m->stale_victims += !is_what_memory_is(m, s, line);
+    m->stale_victims += !table_is_memory(m, s, line);
     m->ports->dram_write(m->ports->host, line);
 }
 
 /* ---- loads of the window ---- */
 
-/* A warp that sends its dirty blocks first forgets what a host copy has overwritten. */
-static void give_exit(struct morpheus *m, struct set *s)
-{
-    const bool forgets = m->params->choose == CHOOSE_ONLINE && s->must_clear;
-    row_of(m, s)->op = MORPHEUS_EXIT | (forgets ? MORPHEUS_FLAG_CLEAR : 0);
-    s->is_parked = false;
-    answer_load(m, s->parked);
-}
-
-static void count_turn(struct morpheus *m, struct set *s)
-{
-    m->turns += s->is_away;
-    m->turn_cycles += s->is_away ? m->now - s->handed : 0;
-    s->is_away = false;
-}
-
 static void load_row(struct morpheus *m, struct set *s, uint32_t token)
 {
-    count_turn(m, s);
+    if (s->is_sending) {
+        s->is_sending = false;
+        table_answer(m, token);
+        return;
+    }
+    if (!s->current) count_turn(m, s);
     s->is_parked = true;
     s->parked = token;
     if (m->is_retired)
-        give_exit(m, s);
+        table_give_exit(m, s);
     else
         hand_over(m, s);
     if (s->is_parked) m->ports->park(m->ports->host, token);
 }
 
-/* The write data buffer: the line's bytes, or what an atomic adds to each of its words. A warp that sends its
- * blocks before it exits only waits for the answer. */
-static void load_data(struct morpheus *m, struct set *s, uint32_t token)
+static void take_load(struct morpheus *m, struct set *s, uint32_t line, uint32_t token)
 {
-    if (m->is_retired) {
-        answer_load(m, token);
-        return;
-    }
-    uint32_t words[MORPHEUS_LINE_WORDS];
-    memcpy(words, m->ports->line(m->ports->host, s->current->line), sizeof words);
-    for (uint32_t i = 0; s->current->op == MORPHEUS_ATOMIC && i < MORPHEUS_LINE_WORDS; i++)
-        words[i] -= s->before[i];
-    memcpy(m->ports->window(m->ports->host, window_of(m, s, MORPHEUS_DATA_LINE)), words, sizeof words);
-    answer_load(m, token);
+    if (line == MORPHEUS_ROW_LINE)
+        load_row(m, s, token);
+    else if (line == MORPHEUS_DATA_LINE)
+        table_load_data(m, s, token);
+    else
+        table_load_sums(m, s, token);
 }
 
 static void take_message(struct morpheus *m, const struct mech_request *q)
 {
     struct set *s = &m->sets[q->window / MORPHEUS_WINDOW_LINES];
-    const bool is_row = q->window % MORPHEUS_WINDOW_LINES == MORPHEUS_ROW_LINE;
+    const uint32_t line = q->window % MORPHEUS_WINDOW_LINES;
     m->messages++;
-    if (!is_row) m->data_sectors += (uint32_t)__builtin_popcount(q->sectors);
+    if (line != MORPHEUS_ROW_LINE) m->data_sectors += (uint32_t)__builtin_popcount(q->sectors);
     if (q->kind == MECH_READ) {
-        if (is_row)
-            load_row(m, s, q->token);
-        else
-            load_data(m, s, q->token);
+        take_load(m, s, line, q->token);
         return;
     }
     m->ports->reply(m->ports->host, q->token);
-    if (!is_row) return;
+    if (line != MORPHEUS_ROW_LINE) return;
     if (q->sectors & MORPHEUS_VICTIM_SECTOR) take_victim(m, s);
-    if (q->sectors & MORPHEUS_REPORT_SECTOR) sets_report(m, s, &row_of(m, s)->levels);
-    if (q->sectors & MORPHEUS_RESULT_SECTOR) take_result(m, s);
+    if (q->sectors & MORPHEUS_REPORT_SECTOR) sets_report(m, s, &table_row(m, s)->levels);
+    if (!(q->sectors & MORPHEUS_RESULT_SECTOR)) return;
+    if (table_row(m, s)->result == (uint32_t)MORPHEUS_MORE)
+        table_go_on(m, s);
+    else
+        take_result(m, s);
 }
 
 /* ---- requests of the program ---- */
@@ -367,7 +325,7 @@ static void morpheus_on_retire(void *state)
     struct morpheus *m = state;
     m->is_retired = true;
     for (uint32_t i = 0; i < m->set_count; i++)
-        if (m->sets[i].is_parked) give_exit(m, &m->sets[i]);
+        if (m->sets[i].is_parked) table_give_exit(m, &m->sets[i]);
 }
 
 const struct mechanism mechanism_morpheus = {

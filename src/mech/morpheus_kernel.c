@@ -3,8 +3,9 @@
  * A block is 128 bytes, 4 bytes a lane; where blocks are kept is in morpheus_store.c. Lane i keeps the
  * metadata of block i, of block 32 + i and so on: tags, and when each was used last. The kernel waits for a
  * request by loading its row of the warp status table, looks up the tag (Algorithm 1), moves the block
- * (Algorithm 2), stores data and result, and only then notes that the block was used. The kernel of sets with
- * compressed blocks is in morpheus_levels.c.
+ * (Algorithm 2), stores data and result, and only then notes that the block was used. What a write or an
+ * insertion brings is asked for before it is known that one comes: the load of %data waits at the controller
+ * while reads are served. The kernel of sets with compressed blocks is in morpheus_levels.c.
  *
  * Open in the paper. Counters of 12 bits that fall with each request wrap, and tie: here it is the clock, in
  * units of two cycles, which is exact LRU for 2^32 cycles and costs a hit as much. A tag is a whole word in a
@@ -15,30 +16,54 @@
 
 /* ---- slots ---- */
 
-void put_is_mine(struct ptx_text *t, uint32_t g)
+/* Sets of up to two groups keep %mine<g> in predicates, of which a thread has seven. */
+static bool keeps_mine(const struct morpheus_kernel *k) { return groups_of(k) <= 2; }
+
+uint32_t mine_of(const struct morpheus_kernel *k, uint32_t g) { return keeps_mine(k) ? g : 0; }
+
+static void put_compare_lane(struct ptx_text *t, const struct morpheus_kernel *k, uint32_t g)
 {
     if (g)
-        put(t, "add.s32 %%x, %%idx, -%u; setp.eq.u32 %%p, %%lane, %%x;\n", 32 * g);
+        put(t, "add.s32 %%x, %%idx, -%u; setp.eq.u32 %%mine%u, %%lane, %%x;\n", 32 * g, mine_of(k, g));
     else
-        put(t, "setp.eq.u32 %%p, %%lane, %%idx;\n");
+        put(t, "setp.eq.u32 %%mine0, %%lane, %%idx;\n");
 }
 
-/* %idx: the last slot whose register %<name><g> equals `with`, or -1. %y: with one group, the ballot of lanes
- * that have such a slot; with more, and `also`, the register %<also><g> of the slot in its lane. */
-static void put_find(struct ptx_text *t, const struct morpheus_kernel *k, const char *name, const char *with,
-                     const char *also)
+void put_is_mine(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    for (uint32_t g = 0; keeps_mine(k) && g < groups_of(k); g++) put_compare_lane(t, k, g);
+}
+
+void put_mine(struct ptx_text *t, const struct morpheus_kernel *k, uint32_t g)
+{
+    if (!keeps_mine(k)) put_compare_lane(t, k, g);
+}
+
+/* %idx: the last slot whose register %<name><g> equals `with`, or -1. Where only one can be equal, %mine<g>
+ * is that of this slot. */
+static void put_find(struct ptx_text *t, const struct morpheus_kernel *k, const char *name, const char *with)
 {
     if (groups_of(k) == 1) {
-        put(t, "setp.eq.u32 %%p, %%%s0, %s; vote.sync.ballot.b32 %%y, %%p, -1; bfind.u32 %%idx, %%y;\n", name,
-            with);
+        put(t, "setp.eq.u32 %%mine0, %%%s0, %s; vote.sync.ballot.b32 %%idx, %%mine0, -1;\n", name, with);
+        put(t, "bfind.u32 %%idx, %%idx;\n");
         return;
     }
-    put(t, "mov.b32 %%idx, -1;%s\n", also ? " mov.b32 %y, 0;" : "");
-    for (uint32_t g = 0; g < groups_of(k); g++) {
-        put(t, "setp.eq.u32 %%p, %%%s%u, %s; @%%p add.u32 %%idx, %%lane, %u;\n", name, g, with, 32 * g);
-        if (also) put(t, "@%%p mov.b32 %%y, %%%s%u;\n", also, g);
+    put(t, "setp.eq.u32 %%mine0, %%%s0, %s; selp.b32 %%idx, %%lane, -1, %%mine0;\n", name, with);
+    for (uint32_t g = 1; g < groups_of(k); g++) {
+        const uint32_t mine = mine_of(k, g);
+        put(t, "setp.eq.u32 %%mine%u, %%%s%u, %s; @%%mine%u add.u32 %%idx, %%lane, %u;\n", mine, name, g,
+            with, mine, 32 * g);
     }
     put(t, "redux.sync.max.s32 %%idx, %%idx, -1;\n");
+}
+
+/* %y: the tag of slot %idx. */
+static void put_tag(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    put(t, "mov.b32 %%y, %%tag0;\n");
+    for (uint32_t g = 1; g < groups_of(k); g++)
+        put(t, "setp.ge.s32 %%p, %%idx, %u; @%%p mov.b32 %%y, %%tag%u;\n", 32 * g, g);
+    put(t, "shfl.sync.idx.b32 %%y, %%y, %%idx, 31, -1;\n");
 }
 
 /* ---- the start ---- */
@@ -49,17 +74,19 @@ void put_start(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t,
         ".visible .entry %s(.param .u64 table)\n{\n"
-        ".reg .b64 %%row, %%at;\n"
+        ".reg .b64 %%row, %%at, %%sums;\n"
         ".reg .b32 %%tag<%u>, %%used<%u>, %%lane;\n"
-        ".reg .b32 %%op, %%line, %%idx, %%value, %%x, %%y;\n"
-        ".reg .pred %%p, %%hit, %%sector;\n",
-        k->entry, groups_of(k), groups_of(k));
+        ".reg .b32 %%op, %%line, %%idx, %%data, %%x, %%y;\n"
+        ".reg .pred %%p, %%hit, %%sector, %%mine<%u>;\n",
+        k->entry, groups_of(k), groups_of(k), mine_of(k, groups_of(k) - 1) + 1);
     put_store_declarations(t, k);
-    put(t, "mov.u32 %%x, %%ctaid.x; mov.u32 %%y, %%ntid.x; shr.u32 %%y, %%y, 5; mul.lo.u32 %%x, %%x, %%y;\n"
-           "mov.u32 %%y, %%tid.x; shr.u32 %%y, %%y, 5; add.u32 %%x, %%x, %%y;\n"
-           "ld.param.u64 %%at, [table]; mad.wide.u32 %%at, %%x, 16, %%at;\n"
-           "ld.global.cg.u64 %%row, [%%at]; ld.global.cg.u64 %%at, [%%at + 8];\n"
-           "mov.u32 %%lane, %%laneid; mad.wide.u32 %%at, %%lane, 4, %%at;\n");
+    put(t,
+        "mov.u32 %%x, %%ctaid.x; mov.u32 %%y, %%ntid.x; shr.u32 %%y, %%y, 5; mul.lo.u32 %%x, %%x, %%y;\n"
+        "mov.u32 %%y, %%tid.x; shr.u32 %%y, %%y, 5; add.u32 %%x, %%x, %%y;\n"
+        "ld.param.u64 %%at, [table]; mad.wide.u32 %%at, %%x, %u, %%at;\n"
+        "ld.global.cg.u64 %%row, [%%at]; ld.global.cg.u64 %%at, [%%at + 8];\n"
+        "mov.u32 %%lane, %%laneid; mad.wide.u32 %%at, %%lane, 4, %%at;\n",
+        (unsigned)sizeof(uint64_t) * MORPHEUS_WINDOW_LINES);
 }
 
 /* An empty set. Slots beyond the blocks never were used longest ago. */
@@ -72,107 +99,178 @@ static void put_clear(struct ptx_text *t, const struct morpheus_kernel *k)
             g, k->blocks - 32 * g, g);
 }
 
-/* ---- reads ---- */
+/* ---- the loop ---- */
 
-/* %hit, after put_find: the ballot is there before %idx is. */
-static void put_is_hit(struct ptx_text *t, const struct morpheus_kernel *k)
+/* Where requests end. The result comes first, then the next %data is asked for if this one was taken, then
+ * the time at which the block was used last is noted. The path of a read that hits has one branch, or two. */
+static void put_end(struct ptx_text *t, const struct morpheus_kernel *k)
 {
-    put(t, groups_of(k) == 1 ? "setp.ne.u32 %%hit, %%y, 0;\n" : "setp.ge.s32 %%hit, %%idx, 0;\n");
-}
-
-/* Algorithm 1: %idx is the block; %hit: is there one? Reads that branch to their block know without it. */
-void put_look_up(struct ptx_text *t, const struct morpheus_kernel *k)
-{
-    put(t, "next: ld.volatile.global.v2.u32 {%%op, %%line}, [%%row];\n"
-           "look_up:\n");
-    put_find(t, k, "tag", "%line", NULL);
-    if (!answers_by_branch(k)) put_is_hit(t, k);
-    put(t, "setp.ne.u32 %%p, %%op, 0; @%%p bra.uni no_read;\n"
-           "add.u32 %%y, %%idx, 1;\n");
-}
-
-/* The result, then the time at which the block was used last. */
-void put_end(struct ptx_text *t, const struct morpheus_kernel *k)
-{
+    const uint32_t result = offsetof(struct morpheus_row, result);
+    put(t,
+        "ld.volatile.global.u32 %%data, [%%at]; bra.uni next;\n"
+        "missed: mov.b32 %%y, %u; st.global.u32 [%%row + %u], %%y;\n"
+        "ld.volatile.global.u32 %%data, [%%at]; bra.uni next;\n"
+        "stored: st.global.u32 [%%row + %u], %%y; ld.volatile.global.u32 %%data, [%%at]; bra.uni used;\n"
+        "failed: st.global.u32 [%%row + %u], %%y; bra.uni next;\n",
+        MORPHEUS_MISS, result, result, result);
+    if (!k->is_compressed) put_store_answer(t, k);
     put(t,
         "done: st.global.u32 [%%row + %u], %%y;\n"
-        "mov.u32 %%y, %%clock;\n",
-        (unsigned)offsetof(struct morpheus_row, result));
+        "used: mov.u32 %%y, %%clock;\n",
+        result);
     for (uint32_t g = 0; g < groups_of(k); g++) {
-        put_is_mine(t, g);
-        put(t, "@%%p bfi.b32 %%used%u, %%used%u, %%y, 0, 1;\n", g, g);
+        put_mine(t, k, g);
+        put(t, "@%%mine%u bfi.b32 %%used%u, %%used%u, %%y, 0, 1;\n", mine_of(k, g), g, g);
     }
-    put(t, "bra.uni next;\n");
+}
+
+/* Algorithm 1. */
+void put_look_up(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    put_end(t, k);
+    put(t, "next: ld.volatile.global.v4.u32 {%%op, %%line, %%y, %%x}, [%%row];\n"
+           "look_up:\n");
+    put_find(t, k, "tag", "%line");
+}
+
+/* The branch of a request, for each block that it may find, or none. What no branch finds is read before it
+ * is known that the request is a read: none that hits needs %line. */
+static void put_dispatch(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    if (!answers_by_branch(k)) {
+        put(t, groups_of(k) == 1 ? "vote.sync.any.pred %%hit, %%mine0, -1;\n"
+                                 : "setp.ge.s32 %%hit, %%idx, 0;\n");
+        put_store_read(
+            t, k,
+            &(struct store_access){.name = "early", .index = "%idx", .word = "%line", .guard = "@%hit "});
+    }
+    put(t, "add.u32 %%y, %%y, %%idx;\n"
+           "all: .branchtargets failed, ");
+    put_read_targets(t, k);
+    put(t, ", insert");
+    for (uint32_t i = 0; i < k->blocks; i++) put(t, ", write");
+    put(t, ", missed");
+    for (uint32_t i = 0; i < k->blocks; i++) put(t, ", write");
+    for (uint32_t i = 0; i <= k->blocks; i++) put(t, ", other");
+    put(t, ";\nbrx.idx %%y, all;\n");
+}
+
+/* ---- insertions ---- */
+
+/* The block that was used longest ago leaves. */
+static void put_insert(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    put(t, "insert:\n");
+    if (groups_of(k) > 1) put(t, "min.u32 %%x, %%used0, %%used1;\n");
+    for (uint32_t g = 2; g < groups_of(k); g++) put(t, "min.u32 %%x, %%x, %%used%u;\n", g);
+    put(t, "redux.sync.min.u32 %%x, %%%s, -1; and.b32 %%y, %%x, 1; setp.ne.u32 %%p, %%y, 0;\n",
+        groups_of(k) > 1 ? "x" : "used0");
+    put_find(t, k, "used", "%x");
+    put(t,
+        "@%%p bra.uni evict;\n"
+        "replace: and.b32 %%y, %%op, %u;\n",
+        MORPHEUS_FLAG_DIRTY);
+    put_is_mine(t, k);
+    for (uint32_t g = 0; g < groups_of(k); g++) {
+        const uint32_t mine = mine_of(k, g);
+        put_mine(t, k, g);
+        put(t, "@%%mine%u mov.b32 %%tag%u, %%line; @%%mine%u mov.b32 %%used%u, %%y;\n", mine, g, mine, g);
+    }
+    put_store_write(t, k,
+                    &(struct store_access){.name = "new", .index = "%idx", .word = "%data", .guard = ""});
+    put(t, "mov.b32 %%y, 0; bra.uni stored;\n");
+}
+
+/* The bytes of a dirty block go to the read data buffer, and its tag to the row. */
+static void put_evict(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    put(t, "evict:\n");
+    put_store_read(t, k,
+                   &(struct store_access){.name = "victim", .index = "%idx", .word = "%x", .guard = ""});
+    put(t, "st.global.u32 [%%at], %%x;\n");
+    put_tag(t, k);
+    put(t, "st.global.u32 [%%row + %u], %%y; bra.uni replace;\n",
+        (unsigned)offsetof(struct morpheus_row, victim));
+}
+
+/* ---- writes and atomics ---- */
+
+void put_sector(struct ptx_text *t)
+{
+    put(t, "shr.u32 %%x, %%lane, 3; shl.b32 %%x, %%op, %%x; setp.lt.s32 %%sector, %%x, 0;\n");
+}
+
+void put_sums(struct ptx_text *t, const char *to)
+{
+    put(t, "mad.wide.s32 %%sums, %%x, 1, %%at; ld.volatile.global.u32 %s, [%%sums];\n", to);
+}
+
+/* The old block goes to the read data buffer. */
+static void put_atomic(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    put(t, "atomic:\n");
+    put_sums(t, "%y");
+    if (answers_by_branch(k))
+        put_store_read(t, k,
+                       &(struct store_access){.name = "old", .index = "%idx", .word = "%line", .guard = ""});
+    put(t, "st.global.u32 [%%at], %%line; add.u32 %%line, %%line, %%y;\n");
+    put_store_write(t, k,
+                    &(struct store_access){.name = "sum", .index = "%idx", .word = "%line", .guard = ""});
+    for (uint32_t g = 0; g < groups_of(k); g++) {
+        put_mine(t, k, g);
+        put(t, "@%%mine%u or.b32 %%used%u, %%used%u, %u;\n", mine_of(k, g), g, g, MORPHEUS_FLAG_DIRTY);
+    }
+    put(t, "add.u32 %%y, %%idx, 1; bra.uni done;\n");
+}
+
+/* Lanes whose sector is written take %data. An insertion of a block that is there is a write that may leave
+ * it clean. */
+static void put_write(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    put(t, "write: and.b32 %%y, %%op, %u;\n", MORPHEUS_FLAG_DIRTY);
+    for (uint32_t g = 0; g < groups_of(k); g++) {
+        put_mine(t, k, g);
+        put(t, "@%%mine%u or.b32 %%used%u, %%used%u, %%y;\n", mine_of(k, g), g, g);
+    }
+    put_sector(t);
+    put_store_write(
+        t, k,
+        &(struct store_access){.name = "write", .index = "%idx", .word = "%data", .guard = "@%sector "});
+    put(t, "add.u32 %%y, %%idx, 1; bra.uni stored;\n");
 }
 
 /* ---- other requests ---- */
 
-/* Writes and atomics of a block that is not there fail. */
-void put_choose(struct ptx_text *t, const struct morpheus_kernel *k)
+/* A set that forgets its blocks has none. What reads, writes or adds to a block that is not there fails. */
+static void put_other(struct ptx_text *t, const struct morpheus_kernel *k)
 {
-    put(t, "no_read:\n");
-    if (answers_by_branch(k)) put_is_hit(t, k);
-    put(t, "and.b32 %%x, %%op, %u; setp.ne.u32 %%p, %%x, 0; @%%p bra.uni clear;\n", MORPHEUS_FLAG_CLEAR);
-    if (k->is_compressed)
-        put(t, "and.b32 %%x, %%op, %u; setp.ne.u32 %%p, %%x, 0; @%%p bra.uni forget;\n",
-            MORPHEUS_FLAG_FORGET);
-    put(t,
-        "and.b32 %%x, %%op, %u; setp.eq.u32 %%p, %%x, %u; @%%p %s;\n"
-        "setp.eq.u32 %%p, %%x, %u; @%%p bra.uni insert;\n"
-        "@%%hit bra.uni found;\n"
-        "failed: mov.b32 %%x, %u; st.global.u32 [%%row + %u], %%x; bra.uni next;\n"
-        "found:\n",
-        MORPHEUS_OP_MASK, MORPHEUS_EXIT, k->flushes ? "bra.uni flush" : "exit", MORPHEUS_INSERT,
-        MORPHEUS_MISS, (unsigned)offsetof(struct morpheus_row, result));
-}
-
-/* A write or an atomic asks for its data at once: %value. */
-static void put_cleared(struct ptx_text *t, const struct morpheus_kernel *k)
-{
-    put(t,
-        "ld.volatile.global.u32 %%value, [%%at];\n"
-        "setp.eq.u32 %%p, %%x, %u; @%%p bra.uni fetch; bra.uni put;\n"
-        "clear:\n",
-        MORPHEUS_ATOMIC);
-    put_clear(t, k);
-    put(t, "and.b32 %%op, %%op, %d; bra.uni look_up;\n", ~MORPHEUS_FLAG_CLEAR);
-}
-
-/* The block that was used longest ago leaves; if it is dirty its bytes go to the read data buffer, before the
- * warp asks for those of the new one. */
-static void put_insert(struct ptx_text *t, const struct morpheus_kernel *k)
-{
-    put(t, "insert:\n"
-           "@%%hit bra.uni load;\n"
-           "mov.b32 %%x, %%used0;\n");
-    for (uint32_t g = 1; g < groups_of(k); g++) put(t, "min.u32 %%x, %%x, %%used%u;\n", g);
-    put(t, "redux.sync.min.u32 %%x, %%x, -1;\n");
-    put_find(t, k, "used", "%x", "tag");
-    put(t, "and.b32 %%x, %%x, 1; setp.ne.u32 %%p, %%x, 0; @%%p bra.uni fetch;\n"
-           "replace:\n");
-    for (uint32_t g = 0; g < groups_of(k); g++) {
-        put_is_mine(t, g);
-        put(t, "@%%p mov.b32 %%tag%u, %%line; @%%p mov.b32 %%used%u, 0;\n", g, g);
+    put(t, "other: and.b32 %%y, %%op, %u; setp.eq.u32 %%p, %%y, 0; @%%p bra.uni kept;\n",
+        MORPHEUS_FLAG_CLEAR);
+    if (!answers_by_branch(k)) { /* the block that was read lies in %line */
+        put_tag(t, k);
+        put(t, "@%%hit mov.b32 %%line, %%y;\n");
     }
-    put(t, "load: ld.volatile.global.u32 %%value, [%%at]; bra.uni put;\n");
-}
-
-/* The old block of an atomic, or the victim, goes to the read data buffer. Both data buffers are one line of
- * the window, so an atomic first adds its data to the block. */
-static void put_fetch(struct ptx_text *t, const struct morpheus_kernel *k)
-{
-    put(t, "fetch: and.b32 %%x, %%op, %u; setp.eq.u32 %%p, %%x, %u;\n", MORPHEUS_OP_MASK, MORPHEUS_ATOMIC);
-    put_store_read(t, k, &(struct store_access){.name = "old", .index = "%idx", .word = "%x"});
+    put_clear(t, k);
     put(t,
-        "@%%p add.u32 %%value, %%value, %%x;\n"
-        "st.global.u32 [%%at], %%x; @%%p bra.uni put;\n"
-        "shfl.sync.idx.b32 %%x, %%%s, %%idx, 31, -1; st.global.u32 [%%row + %u], %%x;\n"
-        "bra.uni replace;\n",
-        groups_of(k) == 1 ? "tag0" : "y", (unsigned)offsetof(struct morpheus_row, victim));
+        "mov.b32 %%idx, -1;\n"
+        "kept: and.b32 %%y, %%op, %u; setp.eq.u32 %%p, %%y, %u; @%%p %s;\n"
+        "setp.ge.s32 %%p, %%idx, 0; @%%p bra.uni atomic;\n"
+        "setp.eq.u32 %%p, %%y, %u; @%%p bra.uni insert;\n"
+        "setp.eq.u32 %%p, %%y, %u; @%%p bra.uni missed;\n"
+        "mov.b32 %%y, %u; bra.uni failed;\n",
+        MORPHEUS_OP_MASK, MORPHEUS_EXIT, k->flushes ? "bra.uni flush" : "exit", MORPHEUS_INSERT,
+        MORPHEUS_WRITE, MORPHEUS_MISS);
 }
 
-/* Before the warp exits, one dirty block after the other goes to the controller: it has taken one when it
- * answers the load. */
+void put_more(struct ptx_text *t)
+{
+    put(t,
+        "mov.b32 %%x, %d; st.global.u32 [%%row + %u], %%x;\n"
+        "ld.volatile.global.u32 %%x, [%%row]; and.b32 %%x, %%x, 0; or.b32 %%idx, %%idx, %%x;\n",
+        MORPHEUS_MORE, (unsigned)offsetof(struct morpheus_row, result));
+}
+
+/* Before the warp exits, one dirty block after the other goes to the controller. */
 static void put_flush(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t, "flush: mov.b32 %%idx, -1;\n");
@@ -182,40 +280,19 @@ static void put_flush(struct ptx_text *t, const struct morpheus_kernel *k)
             "@%%p add.u32 %%idx, %%lane, %u; @%%p mov.b32 %%y, %%tag%u;\n",
             g, k->blocks - 32 * g, 32 * g, g);
     put(t, "redux.sync.max.s32 %%idx, %%idx, -1; setp.lt.s32 %%p, %%idx, 0; @%%p exit;\n");
-    put_store_read(t, k, &(struct store_access){.name = "flushed", .index = "%idx", .word = "%value"});
+    put_store_read(t, k,
+                   &(struct store_access){.name = "flushed", .index = "%idx", .word = "%x", .guard = ""});
     put(t,
-        "st.global.u32 [%%at], %%value;\n"
-        "shfl.sync.idx.b32 %%y, %%y, %%idx, 31, -1; st.global.u32 [%%row + %u], %%y;\n"
-        "ld.volatile.global.u32 %%x, [%%at]; and.b32 %%x, %%x, 0; or.b32 %%idx, %%idx, %%x;\n",
+        "st.global.u32 [%%at], %%x;\n"
+        "shfl.sync.idx.b32 %%y, %%y, %%idx, 31, -1; st.global.u32 [%%row + %u], %%y;\n",
         (unsigned)offsetof(struct morpheus_row, victim));
+    put_more(t);
+    put_is_mine(t, k);
     for (uint32_t g = 0; g < groups_of(k); g++) {
-        put_is_mine(t, g);
-        put(t, "@%%p and.b32 %%used%u, %%used%u, -2;\n", g, g);
+        put_mine(t, k, g);
+        put(t, "@%%mine%u and.b32 %%used%u, %%used%u, -2;\n", mine_of(k, g), g, g);
     }
     put(t, "bra.uni flush;\n");
-}
-
-void put_sector(struct ptx_text *t)
-{
-    put(t,
-        "shr.u32 %%x, %%lane, 3; add.u32 %%x, %%x, %u; shr.u32 %%x, %%op, %%x; and.b32 %%x, %%x, 1;\n"
-        "setp.ne.u32 %%sector, %%x, 0;\n",
-        MORPHEUS_SECTORS_SHIFT);
-}
-
-/* Lanes whose sector is written take %value. */
-static void put_put(struct ptx_text *t, const struct morpheus_kernel *k)
-{
-    put(t, "put: shr.u32 %%y, %%op, %u; and.b32 %%y, %%y, 1;\n", MORPHEUS_FLAG_DIRTY_SHIFT);
-    for (uint32_t g = 0; g < groups_of(k); g++) {
-        put_is_mine(t, g);
-        put(t, "@%%p or.b32 %%used%u, %%used%u, %%y;\n", g, g);
-    }
-    put_sector(t);
-    put_store_write(t, k,
-                    &(struct store_access){
-                        .name = "write_block", .index = "%idx", .word = "%value", .guard = "@%sector "});
-    put(t, "add.u32 %%y, %%idx, 1; selp.b32 %%y, %%y, 0, %%hit; bra.uni done;\n");
 }
 
 /* ---- all ---- */
@@ -226,13 +303,12 @@ static void put_kernel(struct ptx_text *t, const struct morpheus_kernel *k)
     put_store_start(t, k);
     put_clear(t, k);
     put_look_up(t, k);
-    put_store_answer(t, k);
-    put_end(t, k);
-    put_choose(t, k);
-    put_cleared(t, k);
+    put_dispatch(t, k);
     put_insert(t, k);
-    put_fetch(t, k);
-    put_put(t, k);
+    put_evict(t, k);
+    put_write(t, k);
+    put_atomic(t, k);
+    put_other(t, k);
     if (k->flushes) put_flush(t, k);
     put(t, "}\n");
 }

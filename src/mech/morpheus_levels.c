@@ -13,7 +13,8 @@
  * - R rows are high. %level is the level of the lane's row, 3: the lane has none.
  *
  * %state keeps numbers that are rarely needed, one a lane: lanes 0 to 2 count blocks at each level, lane 3
- * has the clock at which the epoch began, lane 4 that of the last request with the flag FORGET.
+ * has the clock at which the epoch began, lane 4 that of the last request with the flag FORGET, lane 5 `sums`
+ * of that request.
  *
  * Open in the paper: what is counted. Here it is blocks as they are inserted or written; what was counted
  * before the epoch weighs half of it, because a set has few requests in an epoch.
@@ -26,6 +27,7 @@
 enum {
     LANE_EPOCH = 3,
     LANE_FORGET = 4,
+    LANE_SUMS = 5,
     NO_ROW = 3,
     ROW_OFFSET_LEVELS = offsetof(struct morpheus_row, levels)
 };
@@ -60,7 +62,7 @@ static void put_part_of_slot(struct ptx_text *t, const struct morpheus_kernel *k
 static void put_unpack(struct ptx_text *t, const struct morpheus_kernel *k, const char *name)
 {
     put_row_of_slot(t, k);
-    put_store_read(t, k, &(struct store_access){.name = name, .index = "%t", .word = "%old"});
+    put_store_read(t, k, &(struct store_access){.name = name, .index = "%t", .word = "%old", .guard = ""});
     put_of_slot(t, "base");
     put_part_of_slot(t, k, "%t");
     put(t, "call (%%old), morpheus_bdi_unpack, (%%old, %%y, %%x, %%t);\n");
@@ -76,12 +78,11 @@ static void put_send_victim(struct ptx_text *t, const struct morpheus_kernel *k,
 }
 
 /* Slot %idx has block `tag`, and is clean and not used. */
-static void put_rename(struct ptx_text *t, const char *tag)
+static void put_rename(struct ptx_text *t, const struct morpheus_kernel *k, const char *tag)
 {
-    for (uint32_t g = 0; g < 2; g++) {
-        put_is_mine(t, g);
-        put(t, "@%%p mov.b32 %%tag%u, %s; @%%p mov.b32 %%used%u, 0;\n", g, tag, g);
-    }
+    put_is_mine(t, k);
+    for (uint32_t g = 0; g < 2; g++)
+        put(t, "@%%mine%u mov.b32 %%tag%u, %s; @%%mine%u mov.b32 %%used%u, 0;\n", g, g, tag, g, g);
 }
 
 /* In lanes with %r: both slots are empty, and there only where `level` has them. */
@@ -99,7 +100,7 @@ static void put_empty_slots(struct ptx_text *t, const char *level)
 static void put_levels_start(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t,
-        ".reg .b32 %%base<2>, %%level, %%state, %%t, %%old, %%b;\n"
+        ".reg .b32 %%base<2>, %%level, %%state, %%t, %%old, %%b, %%value;\n"
         ".reg .pred %%q, %%r, %%allots;\n"
         "mov.b32 %%base0, 0; mov.b32 %%base1, 0; mov.b32 %%state, 0;\n"
         "setp.lt.u32 %%p, %%lane, %u; selp.b32 %%level, 0, %u, %%p;\n"
@@ -112,23 +113,37 @@ static void put_levels_start(struct ptx_text *t, const struct morpheus_kernel *k
 
 static void put_answer(struct ptx_text *t, const struct morpheus_kernel *k)
 {
-    put(t, "@!%%hit bra.uni failed;\n");
+    put(t, "setp.ge.s32 %%hit, %%idx, 0; add.u32 %%y, %%idx, 1;\n"
+           "setp.ne.u32 %%p, %%op, 0; @%%p bra.uni no_read; @!%%hit bra.uni failed;\n");
     put_unpack(t, k, "read");
-    put(t, "st.global.u32 [%%at], %%old; add.u32 %%y, %%idx, 1;\n");
+    put(t, "st.global.u32 [%%at], %%old; add.u32 %%y, %%idx, 1; bra.uni done;\n");
+}
+
+/* What leaves: a set that forgets blocks, the end, an insertion, and a block that is not there. */
+static void put_choose(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    put(t,
+        "no_read: and.b32 %%t, %%op, %u; setp.eq.u32 %%p, %%t, %u; @%%p bra.uni insert;\n"
+        "and.b32 %%t, %%op, %u; setp.ne.u32 %%p, %%t, 0; @%%p bra.uni clear;\n"
+        "and.b32 %%t, %%op, %u; setp.ne.u32 %%p, %%t, 0; @%%p bra.uni forget;\n"
+        "and.b32 %%t, %%op, %u; setp.eq.u32 %%p, %%t, %u; @%%p %s;\n"
+        "setp.eq.u32 %%p, %%t, %u; @%%p bra.uni atomic;\n"
+        "@!%%hit bra.uni missed;\n",
+        MORPHEUS_OP_MASK | MORPHEUS_FLAG_CLEAR | MORPHEUS_FLAG_FORGET, MORPHEUS_INSERT, MORPHEUS_FLAG_CLEAR,
+        MORPHEUS_FLAG_FORGET, MORPHEUS_OP_MASK, MORPHEUS_EXIT, k->flushes ? "bra.uni flush" : "exit",
+        MORPHEUS_ATOMIC);
 }
 
 /* %value: the block as the request leaves it. */
 static void put_change(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put_unpack(t, k, "change");
-    put(t,
-        "and.b32 %%x, %%op, %u; setp.eq.u32 %%p, %%x, %u; @%%p bra.uni add;\n"
-        "ld.volatile.global.u32 %%value, [%%at];\n",
-        MORPHEUS_OP_MASK, MORPHEUS_ATOMIC);
     put_sector(t);
-    put(t, "@!%%sector mov.b32 %%value, %%old; bra.uni keep;\n"
-           "add: st.global.u32 [%%at], %%old; ld.volatile.global.u32 %%x, [%%at];\n"
-           "add.u32 %%value, %%old, %%x; bra.uni keep;\n");
+    put(t, "selp.b32 %%value, %%data, %%old, %%sector; bra.uni keep;\n"
+           "atomic: @!%%hit bra.uni failed;\n");
+    put_sums(t, "%value");
+    put_unpack(t, k, "sum");
+    put(t, "st.global.u32 [%%at], %%old; add.u32 %%value, %%old, %%value; bra.uni keep;\n");
 }
 
 static void put_cleared(struct ptx_text *t)
@@ -142,7 +157,7 @@ static void put_cleared(struct ptx_text *t)
 
 /* The level of %value in %x, its base in %b, its deltas in %value; the block is counted. One that has grown
  * out of its slot gives it up, and stays dirty. */
-static void put_keep(struct ptx_text *t)
+static void put_keep(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t,
         "keep: call (%%x, %%b, %%value), morpheus_bdi_compress, (%%value);\n"
@@ -150,8 +165,8 @@ static void put_keep(struct ptx_text *t)
         "@!%%hit bra.uni choose;\n"
         "shfl.sync.idx.b32 %%y, %%level, %%idx, 31, -1; setp.ge.u32 %%p, %%x, %%y; @%%p bra.uni place;\n"
         "or.b32 %%op, %%op, %u; mov.b32 %%t, %%x;\n",
-        1 << MORPHEUS_FLAG_DIRTY_SHIFT);
-    put_rename(t, "-1");
+        MORPHEUS_FLAG_DIRTY);
+    put_rename(t, k, "-1");
     put(t, "mov.b32 %%x, %%t;\n");
 }
 
@@ -167,24 +182,26 @@ static void put_choose_victim(struct ptx_text *t, const struct morpheus_kernel *
            "and.b32 %%x, %%x, 1; setp.eq.u32 %%p, %%x, 0; @%%p bra.uni take;\n");
     put_send_victim(t, k, "victim");
     put(t, "take:\n");
-    put_rename(t, "%line");
+    put_rename(t, k, "%line");
 }
 
 /* Slot %idx gets base and deltas, and its row their bits. */
 static void put_place(struct ptx_text *t, const struct morpheus_kernel *k)
 {
-    put(t, "place: shr.u32 %%y, %%op, %u; and.b32 %%y, %%y, 1;\n", MORPHEUS_FLAG_DIRTY_SHIFT);
-    for (uint32_t g = 0; g < 2; g++) {
-        put_is_mine(t, g);
-        put(t, "@%%p or.b32 %%used%u, %%used%u, %%y; @%%p mov.b32 %%base%u, %%b;\n", g, g, g);
-    }
+    put(t, "place: and.b32 %%y, %%op, %u;\n", MORPHEUS_FLAG_DIRTY);
+    for (uint32_t g = 0; g < 2; g++)
+        put(t, "@%%mine%u or.b32 %%used%u, %%used%u, %%y; @%%mine%u mov.b32 %%base%u, %%b;\n", g, g, g, g, g);
     put_row_of_slot(t, k);
-    put_store_read(t, k, &(struct store_access){.name = "around", .index = "%t", .word = "%old"});
+    put_store_read(t, k,
+                   &(struct store_access){.name = "around", .index = "%t", .word = "%old", .guard = ""});
     put_part_of_slot(t, k, "%y");
     put(t, "call (%%old), morpheus_bdi_pack, (%%old, %%value, %%x, %%y);\n");
     put_store_write(t, k,
                     &(struct store_access){.name = "place_row", .index = "%t", .word = "%old", .guard = ""});
-    put(t, "add.u32 %%y, %%idx, 1; selp.b32 %%y, %%y, 0, %%hit; bra.uni done;\n");
+    put(t,
+        "add.u32 %%y, %%idx, 1; selp.b32 %%y, %%y, 0, %%hit;\n"
+        "and.b32 %%t, %%op, %u; setp.eq.u32 %%p, %%t, %u; @%%p bra.uni done; bra.uni stored;\n",
+        MORPHEUS_OP_MASK, MORPHEUS_ATOMIC);
 }
 
 /* ---- blocks that leave before a request ---- */
@@ -198,20 +215,23 @@ static void put_doom(struct ptx_text *t, uint32_t g)
         g, g, g, g, g);
 }
 
-/* One dirty block after the other goes to the controller: it has taken one when it answers the load. Then the
- * set goes on with what it came from: an allotment, or a request that is looked up again. */
+/* One dirty block after the other goes to the controller. Then the set goes on with what it came from: an
+ * allotment, or a request that is looked up again. */
 static void put_purge(struct ptx_text *t, const struct morpheus_kernel *k)
 {
-    put(t, "purge: mov.b32 %%idx, -1;\n"
-           "setp.eq.u32 %%p, %%used0, 1; @%%p mov.b32 %%idx, %%lane;\n"
-           "setp.eq.u32 %%p, %%used1, 1; @%%p add.u32 %%idx, %%lane, 32;\n"
-           "redux.sync.max.s32 %%idx, %%idx, -1;\n"
-           "setp.ge.s32 %%p, %%idx, 0; @%%p bra.uni purge_one;\n"
-           "@%%allots bra.uni allot_rows; bra.uni look_up;\n"
-           "purge_one:\n");
+    put(t,
+        "purge: mov.b32 %%idx, -1;\n"
+        "setp.eq.u32 %%p, %%used0, 1; @%%p mov.b32 %%idx, %%lane;\n"
+        "setp.eq.u32 %%p, %%used1, 1; @%%p add.u32 %%idx, %%lane, 32;\n"
+        "redux.sync.max.s32 %%idx, %%idx, -1;\n"
+        "setp.ge.s32 %%p, %%idx, 0; @%%p bra.uni purge_one;\n"
+        "@%%allots bra.uni allot_rows;\n"
+        "shfl.sync.idx.b32 %%x, %%state, %u, 31, -1; bra.uni look_up;\n"
+        "purge_one:\n",
+        LANE_SUMS);
     put_send_victim(t, k, "purged");
-    put(t, "ld.volatile.global.u32 %%old, [%%at]; and.b32 %%old, %%old, 0; or.b32 %%idx, %%idx, %%old;\n");
-    put_rename(t, "-1");
+    put_more(t);
+    put_rename(t, k, "-1");
     put(t, "bra.uni purge;\n");
 }
 
@@ -219,9 +239,10 @@ static void put_purge(struct ptx_text *t, const struct morpheus_kernel *k)
 static void put_forget(struct ptx_text *t)
 {
     put(t,
-        "forget: shfl.sync.idx.b32 %%x, %%state, %u, 31, -1;\n"
+        "forget: setp.eq.u32 %%p, %%lane, %u; @%%p mov.b32 %%state, %%x;\n"
+        "shfl.sync.idx.b32 %%x, %%state, %u, 31, -1;\n"
         "mov.u32 %%y, %%clock; setp.eq.u32 %%p, %%lane, %u; @%%p mov.b32 %%state, %%y;\n",
-        LANE_FORGET, LANE_FORGET);
+        LANE_SUMS, LANE_FORGET, LANE_FORGET);
     for (uint32_t g = 0; g < 2; g++) {
         put(t, "setp.lt.u32 %%r, %%used%u, %%x;\n", g);
         put_doom(t, g);
@@ -248,14 +269,13 @@ static void put_flush(struct ptx_text *t)
 static void put_insert(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t,
-        "insert: @%%hit bra.uni load;\n"
+        "insert: mov.b32 %%value, %%data; @%%hit bra.uni keep;\n"
         "mov.u32 %%x, %%clock; shfl.sync.idx.b32 %%y, %%state, %u, 31, -1; sub.u32 %%y, %%x, %%y;\n"
-        "setp.ge.u32 %%p, %%y, %u; @%%p bra.uni allot;\n"
-        "load: ld.volatile.global.u32 %%value, [%%at]; bra.uni keep;\n",
+        "setp.lt.u32 %%p, %%y, %u; @%%p bra.uni keep; bra.uni allot;\n",
         LANE_EPOCH, k->epoch);
 }
 
-/* %value rows at level 0, and %idx at level 2, for the shares %x, %y and %t of the room; the controller is
+/* %b rows at level 0, and %idx at level 2, for the shares %x, %y and %t of the room; the controller is
  * told so. */
 static void put_shares(struct ptx_text *t, const struct morpheus_kernel *k)
 {
@@ -267,34 +287,32 @@ static void put_shares(struct ptx_text *t, const struct morpheus_kernel *k)
         "shfl.sync.idx.b32 %%t, %%state, 2, 31, -1;\n"
         "setp.lt.u32 %%p, %%lane, 3; @%%p shr.u32 %%state, %%state, 1;\n"
         "add.u32 %%old, %%x, %%y; add.u32 %%old, %%old, %%t;\n"
-        "setp.eq.u32 %%p, %%old, 0; @%%p bra.uni load;\n",
+        "setp.eq.u32 %%p, %%old, 0; @%%p bra.uni keep;\n",
         LANE_EPOCH);
     put(t,
-        "mad.lo.u32 %%value, %%x, %u, %%old; sub.u32 %%value, %%value, 1; div.u32 %%value, %%value, %%old;\n"
-        "max.u32 %%value, %%value, 1;\n"
-        "mad.lo.u32 %%b, %%y, %u, %%old; sub.u32 %%b, %%b, 1; div.u32 %%b, %%b, %%old;\n"
-        "add.u32 %%b, %%b, %%value; sub.u32 %%idx, %u, %%b; max.s32 %%idx, %%idx, 0; min.s32 %%idx, %%idx, "
-        "%u;\n"
-        "shl.b32 %%old, %%idx, 16; or.b32 %%old, %%old, %%value;\n"
+        "mad.lo.u32 %%b, %%x, %u, %%old; sub.u32 %%b, %%b, 1; div.u32 %%b, %%b, %%old; max.u32 %%b, %%b, 1;\n"
+        "mad.lo.u32 %%idx, %%y, %u, %%old; sub.u32 %%idx, %%idx, 1; div.u32 %%idx, %%idx, %%old;\n"
+        "add.u32 %%idx, %%idx, %%b; sub.u32 %%idx, %u, %%idx; max.s32 %%idx, %%idx, 0;\n"
+        "min.s32 %%idx, %%idx, %u; shl.b32 %%old, %%idx, 16; or.b32 %%old, %%old, %%b;\n"
         "st.global.v4.u32 [%%row + %u], {%%x, %%y, %%t, %%old};\n",
         rows, rows, rows, MORPHEUS_COMPRESSED_ROWS_MAX - rows, (unsigned)ROW_OFFSET_LEVELS);
 }
 
-/* %value: the new level of the lane's row. Blocks leave rows that change theirs. */
+/* %b: the new level of the lane's row. Blocks leave rows that change theirs. */
 static void put_allot(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put_shares(t, k);
     put(t,
         "add.u32 %%x, %%idx, %u; setp.lt.u32 %%p, %%lane, %%x; selp.b32 %%t, 2, %u, %%p;\n"
         "sub.u32 %%x, %u, %%idx; setp.lt.u32 %%p, %%lane, %%x; @%%p mov.b32 %%t, 1;\n"
-        "setp.lt.u32 %%p, %%lane, %%value; @%%p mov.b32 %%t, 0; mov.b32 %%value, %%t;\n"
-        "setp.ne.u32 %%r, %%value, %%level;\n",
+        "setp.lt.u32 %%p, %%lane, %%b; @%%p mov.b32 %%t, 0; mov.b32 %%b, %%t;\n"
+        "setp.ne.u32 %%r, %%b, %%level;\n",
         k->blocks, NO_ROW, k->blocks);
     for (uint32_t g = 0; g < 2; g++) put_doom(t, g);
     put(t, "setp.eq.u32 %%allots, %%lane, %%lane; bra.uni purge;\n"
-           "allot_rows: setp.ne.u32 %%r, %%value, %%level; mov.b32 %%level, %%value;\n");
+           "allot_rows: setp.ne.u32 %%r, %%b, %%level; mov.b32 %%level, %%b;\n");
     put_empty_slots(t, "%level");
-    put(t, "bra.uni load;\n");
+    put(t, "bra.uni keep;\n");
 }
 
 void put_compressing_kernel(struct ptx_text *t, const struct morpheus_kernel *k)
@@ -304,12 +322,11 @@ void put_compressing_kernel(struct ptx_text *t, const struct morpheus_kernel *k)
     put_levels_start(t, k);
     put_look_up(t, k);
     put_answer(t, k);
-    put_end(t, k);
     put_choose(t, k);
     put_change(t, k);
     put_cleared(t);
     put_insert(t, k);
-    put_keep(t);
+    put_keep(t, k);
     put_choose_victim(t, k);
     put_place(t, k);
     put_purge(t, k);

@@ -118,7 +118,7 @@ size_t parts_helper(const void *params, struct mech_helper *helper, char *ptx, s
 {
     const struct morpheus_params *p = params;
     struct morpheus_kernel kernels[MORPHEUS_STORES];
-    *helper = (struct mech_helper){.window_lines = MORPHEUS_WINDOW_LINES};
+    *helper = (struct mech_helper){.window_lines = MORPHEUS_WINDOW_LINES, .window_loads = 2};
     for (uint32_t i = 0; i < MORPHEUS_STORES; i++) {
         if (!p->warps[i]) continue;
         kernels[helper->part_count] = kernel_of(p, (enum morpheus_store)i);

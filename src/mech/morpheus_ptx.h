@@ -2,10 +2,10 @@
  * share.
  *
  * Registers that all of them know. Uniform: %op and %line, the request; %idx, a slot of the set, -1: none;
- * %hit: was the requested block there? Of each lane: %lane, %value, a word of a block, and the metadata. Slot
- * s of a set is that of lane s % 32 in group s / 32: %tag<g>, and %used<g>, the clock at its last use, or 0,
- * with the lowest bit for a dirty block. Temporary: %x, %y, %p. At the end of a request %y is the slot of the
- * requested block counted from 1, or 0. */
+ * %hit: was the requested block there? Of each lane: %lane, %data, a word that a write or an insertion
+ * brings, and the metadata. Slot s of a set is that of lane s % 32 in group s / 32: %tag<g>, and %used<g>,
+ * the clock at its last use, or 0, with the lowest bit for a dirty block. Temporary: %x, %y, %p. At the end
+ * of a request %y is the slot of the requested block counted from 1, or 0. */
 #ifndef HEDDLE_MECH_MORPHEUS_PTX_H
 #define HEDDLE_MECH_MORPHEUS_PTX_H
 
@@ -47,14 +47,16 @@ static inline bool answers_by_branch(const struct morpheus_kernel *k)
 void put_store_module(struct ptx_text *t, const struct morpheus_kernel *k);
 void put_store_declarations(struct ptx_text *t, const struct morpheus_kernel *k);
 void put_store_start(struct ptx_text *t, const struct morpheus_kernel *k);
-/* The block of a read that was looked up goes to the read data buffer, if it is there. */
+/* Where a read goes for each block that it may find; there the block goes to the read data buffer, and then
+ * the read is done. If the block is not found by a branch, it is in %line by then. */
+void put_read_targets(struct ptx_text *t, const struct morpheus_kernel *k);
 void put_store_answer(struct ptx_text *t, const struct morpheus_kernel *k);
 /* A word of a block, or of a row of compressed ones, in each lane: which, and the register that it is in. */
 struct store_access {
     /* tells accesses of a kernel apart */
     const char *name;
     const char *index, *word;
-    /* of a write: "", or the lanes that write */
+    /* "", or the predicate under which it is made: of lanes for a write, of the warp for a read */
     const char *guard;
 };
 void put_store_read(struct ptx_text *t, const struct morpheus_kernel *k, const struct store_access *a);
@@ -64,17 +66,22 @@ void put_store_write(struct ptx_text *t, const struct morpheus_kernel *k, const 
 
 /* The head of a kernel, with the registers that all of them know. */
 void put_start(struct ptx_text *t, const struct morpheus_kernel *k);
-/* Waits for a request, and looks its tag up: %idx, and %hit. Other requests than reads go to no_read. */
+/* The end and the beginning of the loop: waits for a request, and looks its tag up: %idx, -1: it is not
+ * there. %y and %x are `base` and `sums` of the row. A request ends at done or, if it has taken %data, at
+ * stored, with the result in %y; at failed, with %y 0; or, if it would have taken %data, at missed. */
 void put_look_up(struct ptx_text *t, const struct morpheus_kernel *k);
-/* %p: is slot %idx that of this lane in group g? Takes %x. */
-void put_is_mine(struct ptx_text *t, uint32_t g);
-/* At no_read: a cleared set (clear), the end, and an insertion (insert) leave; a block that is not there
- * fails. Then %x is the kind of the request. */
-void put_choose(struct ptx_text *t, const struct morpheus_kernel *k);
+/* %mine<g>: is slot %idx that of this lane in group g? It is known after a look-up; where %idx has changed,
+ * put_is_mine finds it again. Large sets have one predicate, mine_of, which put_mine sets before each use.
+ * Both take %x. */
+uint32_t mine_of(const struct morpheus_kernel *k, uint32_t g);
+void put_is_mine(struct ptx_text *t, const struct morpheus_kernel *k);
+void put_mine(struct ptx_text *t, const struct morpheus_kernel *k, uint32_t g);
+/* Waits until the controller has taken a victim, before anything overwrites it. Takes %x. */
+void put_more(struct ptx_text *t);
+/* `to`: what an atomic adds to the lane's word. %x must still be `sums` of the row. */
+void put_sums(struct ptx_text *t, const char *to);
 /* %sector: is the sector of this lane written? */
 void put_sector(struct ptx_text *t);
-/* done: the result in %y, and the time at which block %idx was used last. */
-void put_end(struct ptx_text *t, const struct morpheus_kernel *k);
 
 /* ---- compression (morpheus_levels.c) ---- */
 

@@ -64,15 +64,20 @@ struct set {
     struct request *current;
     uint64_t handed;
     struct fetch *fetches;
-    /* the load of its row waits for work */
-    bool is_parked, must_clear;
+    /* the load of its row waits for work; that of its data buffer waits for a request with data */
+    bool is_parked, is_data_parked, must_clear;
+    /* the warp is at a request with data, and their load has not come */
+    bool wants_data;
+    /* the warp has said MORE: the next load of its row only wants an answer */
+    bool is_sending;
     /* the warp has had a request and has not loaded its row since */
     bool is_away;
     /* it may hold blocks */
     bool is_used;
-    uint32_t parked;
-    /* blocks that it can hold; its filters were swapped, and no request has come since */
+    uint32_t parked, data_parked;
+    /* blocks that it can hold */
     uint32_t blocks;
+    /* its filters were swapped, and no request has come since */
     bool is_compressed, has_swapped;
     /* what the set will hold, the newest first */
     uint32_t tag_count;
@@ -157,6 +162,22 @@ void sets_clear(struct morpheus *m, struct set *s);
 uint32_t sets_tag(const struct morpheus *m, uint64_t line);
 /* Is the block there, as the predictor knows? */
 bool sets_predict(const struct morpheus *m, const struct set *s, uint32_t tag);
+
+/* ---- the warp status table and the data buffers (morpheus_table.c) ---- */
+
+struct morpheus_row *table_row(const struct morpheus *m, const struct set *s);
+/* Answers a load of the window. */
+void table_answer(const struct morpheus *m, uint32_t token);
+/* s->current, or the request to exit, goes to the warp, whose load of its row waits. */
+void table_give_request(struct morpheus *m, struct set *s);
+void table_give_exit(struct morpheus *m, struct set *s);
+/* The warp has sent a victim, and is told to go on. */
+void table_go_on(struct morpheus *m, struct set *s);
+/* Loads of the data buffer, and of what an atomic adds. */
+void table_load_data(struct morpheus *m, struct set *s, uint32_t token);
+void table_load_sums(struct morpheus *m, const struct set *s, uint32_t token);
+/* Are the bytes in the set's read data buffer those of the line? */
+bool table_is_memory(const struct morpheus *m, const struct set *s, uint64_t line);
 
 /* ---- lists (morpheus_lists.c) ---- */
 

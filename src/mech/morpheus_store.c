@@ -36,23 +36,21 @@ static void put_branch(struct ptx_text *t, const struct morpheus_kernel *k, cons
     put(t, ";\nbrx.idx %s, %s_list;\n", a->index, a->name);
 }
 
-/* A block that is not there is the first target. */
+/* Each block has a branch that answers with it. */
 static void put_branch_answer(struct ptx_text *t, const struct morpheus_kernel *k)
 {
-    put(t, "read_list: .branchtargets failed, ");
-    put_targets(t, k, "read");
-    put(t, ";\nbrx.idx %%y, read_list;\n");
-    put_moves(t, k, "read", "mov.b32 %line, ", "");
-    put(t, "st.global.u32 [%%at], %%line;\n");
+    for (uint32_t i = 0; i < k->blocks; i++)
+        put(t, "read_%u: st.global.u32 [%%at], %%d%u; bra.uni done;\n", i, i);
 }
 
 /* ---- memory ---- */
 
-/* %x: where the lane's word of a block is. */
-static void put_address(struct ptx_text *t, const struct morpheus_kernel *k, const char *index)
+/* `to`: where the lane's word of a block is. */
+static void put_address(struct ptx_text *t, const struct morpheus_kernel *k, const struct store_access *a,
+                        const char *to)
 {
     const uint32_t apart = k->store == MORPHEUS_SHARED ? MORPHEUS_LINE_WORDS * 4 : 4;
-    put(t, "mad.lo.u32 %%x, %s, %u, %%origin;\n", index, apart);
+    put(t, "%smad.lo.u32 %s, %s, %u, %%origin;\n", a->guard, to, a->index, apart);
 }
 
 static const char *space_of(const struct morpheus_kernel *k)
@@ -93,31 +91,30 @@ void put_store_start(struct ptx_text *t, const struct morpheus_kernel *k)
     }
 }
 
-/* The word takes the register of %line, which has done its work: one that is written under a condition alone
- * would be live all the time. */
+void put_read_targets(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    if (answers_by_branch(k))
+        put_targets(t, k, "read");
+    else
+        for (uint32_t i = 0; i < k->blocks; i++) put(t, "%sread", i ? ", " : "");
+}
+
 void put_store_answer(struct ptx_text *t, const struct morpheus_kernel *k)
 {
-    if (answers_by_branch(k)) {
+    if (answers_by_branch(k))
         put_branch_answer(t, k);
-        return;
-    }
-    if (k->store == MORPHEUS_REGISTERS) {
-        put(t, "@%%hit imov.b32 %%line, %%d<%u>, %%idx;\n", k->blocks);
-    } else {
-        put_address(t, k, "%idx");
-        put(t, "@%%hit ld.%s.u32 %%line, [%%x];\n", space_of(k));
-    }
-    put(t, "@%%hit st.global.u32 [%%at], %%line;\n");
+    else
+        put(t, "read: st.global.u32 [%%at], %%line;\n");
 }
 
 void put_store_read(struct ptx_text *t, const struct morpheus_kernel *k, const struct store_access *a)
 {
     char before[32];
     if (k->store != MORPHEUS_REGISTERS) {
-        put_address(t, k, a->index);
-        put(t, "ld.%s.u32 %s, [%%x];\n", space_of(k), a->word);
+        put_address(t, k, a, a->word);
+        put(t, "%sld.%s.u32 %s, [%s];\n", a->guard, space_of(k), a->word, a->word);
     } else if (k->indirect_move) {
-        put(t, "imov.b32 %s, %%d<%u>, %s;\n", a->word, k->blocks, a->index);
+        put(t, "%simov.b32 %s, %%d<%u>, %s;\n", a->guard, a->word, k->blocks, a->index);
     } else {
         snprintf(before, sizeof before, "mov.b32 %s, ", a->word);
         put_branch(t, k, a);
@@ -135,6 +132,6 @@ void put_store_write(struct ptx_text *t, const struct morpheus_kernel *k, const 
         put_moves(t, k, a->name, before, after);
         return;
     }
-    put_address(t, k, a->index);
+    put_address(t, k, a, "%x");
     put(t, "%sst.%s.u32 [%%x], %s;\n", a->guard, space_of(k), a->word);
 }

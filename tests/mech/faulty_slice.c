@@ -59,8 +59,8 @@ static uint32_t faulty_choose_sms(void *choice, const void *params, const struct
 static size_t faulty_helper(const void *params, struct mech_helper *helper, char *ptx, size_t room)
 {
     strike(params, HOOK_HELPER);
-    *helper =
-        (struct mech_helper){.parts = {{.entry = "waits", .warps = 1}}, .part_count = 1, .window_lines = 1};
+    *helper = (struct mech_helper){
+        .parts = {{.entry = "waits", .warps = 1}}, .part_count = 1, .window_lines = 1, .window_loads = 1};
     return (size_t)snprintf(ptx, room,
                             ".version 7.0\n.target sm_70\n.address_size 64\n"
                             ".visible .entry waits(.param .u64 table)\n{\n"

@@ -68,8 +68,8 @@ static uint32_t three_cache_sms(const void *params, uint32_t sm_count) { return 
 /* Thread 40 of the CTA on the second SM in cache mode. */
 static size_t trapping_helper(const void *params, struct mech_helper *helper, char *ptx, size_t room)
 {
-    *helper =
-        (struct mech_helper){.parts = {{.entry = "waits", .warps = 4}}, .part_count = 1, .window_lines = 1};
+    *helper = (struct mech_helper){
+        .parts = {{.entry = "waits", .warps = 4}}, .part_count = 1, .window_lines = 1, .window_loads = 1};
     return (size_t)snprintf(ptx, room, "%s",
                             ".version 7.0\n.target sm_70\n.address_size 64\n"
                             ".visible .entry waits(.param .u64 table)\n{\n"

@@ -226,7 +226,7 @@ static void so_it_is_on_a_squeezed_machine(void **state)
 {
     check_hashes(
         (struct morpheus_run){.machine = HEDDLE_SOURCE_DIR "/tests/timing/squeeze.yaml",
-                              .settings = {"morpheus.cache_sms=2", "morpheus.warps=2", "morpheus.blocks=16",
+                              .settings = {"morpheus.cache_sms=2", "morpheus.warps=1", "morpheus.blocks=16",
                                            "morpheus.queue=1", "morpheus.mshrs=1", "morpheus.inserts=1"},
                               .sets = {"addr.channels=2", "addr.slices=2"}},
         3, NULL);
