@@ -8,9 +8,9 @@
  * another request.
  *
  * A warp loads its data buffer before it has a request. The load waits, and is answered together with that
- * of the row when a write or an insertion comes: so the bytes come with the request. A warp that sends
- * several victims says after each that there may be more, loads its row, and goes on when the controller has
- * answered. */
+ * of the row when a request comes that is not a read: so the bytes of a write or an insertion come with it.
+ * What an atomic adds is asked for then. A warp that sends several victims says after each that there may be
+ * more, loads its row, and goes on when the controller has answered. */
 #ifndef HEDDLE_MORPHEUS_H
 #define HEDDLE_MORPHEUS_H
 

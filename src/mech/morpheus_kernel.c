@@ -16,8 +16,8 @@
 
 /* ---- slots ---- */
 
-/* Sets of up to two groups keep %mine<g> in predicates, of which a thread has seven. */
-static bool keeps_mine(const struct morpheus_kernel *k) { return groups_of(k) <= 2; }
+/* A thread has seven predicates. */
+static bool keeps_mine(const struct morpheus_kernel *k) { return groups_of(k) <= 2 && !k->is_compressed; }
 
 uint32_t mine_of(const struct morpheus_kernel *k, uint32_t g) { return keeps_mine(k) ? g : 0; }
 
@@ -200,27 +200,20 @@ void put_sector(struct ptx_text *t)
     put(t, "shr.u32 %%x, %%lane, 3; shl.b32 %%x, %%op, %%x; setp.lt.s32 %%sector, %%x, 0;\n");
 }
 
-void put_sums(struct ptx_text *t, const char *to)
+void put_sums(struct ptx_text *t)
 {
-    put(t, "mad.wide.s32 %%sums, %%x, 1, %%at; ld.volatile.global.u32 %s, [%%sums];\n", to);
+    put(t, "mad.wide.s32 %%sums, %%x, 1, %%at; ld.volatile.global.u32 %%data, [%%sums];\n");
 }
 
 /* The old block goes to the read data buffer. */
 static void put_atomic(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t, "atomic:\n");
-    put_sums(t, "%y");
+    put_sums(t);
     if (answers_by_branch(k))
         put_store_read(t, k,
                        &(struct store_access){.name = "old", .index = "%idx", .word = "%line", .guard = ""});
-    put(t, "st.global.u32 [%%at], %%line; add.u32 %%line, %%line, %%y;\n");
-    put_store_write(t, k,
-                    &(struct store_access){.name = "sum", .index = "%idx", .word = "%line", .guard = ""});
-    for (uint32_t g = 0; g < groups_of(k); g++) {
-        put_mine(t, k, g);
-        put(t, "@%%mine%u or.b32 %%used%u, %%used%u, %u;\n", mine_of(k, g), g, g, MORPHEUS_FLAG_DIRTY);
-    }
-    put(t, "add.u32 %%y, %%idx, 1; bra.uni done;\n");
+    put(t, "st.global.u32 [%%at], %%line; add.u32 %%data, %%line, %%data; bra.uni write;\n");
 }
 
 /* Lanes whose sector is written take %data. An insertion of a block that is there is a write that may leave
@@ -256,10 +249,10 @@ static void put_other(struct ptx_text *t, const struct morpheus_kernel *k)
         "kept: and.b32 %%y, %%op, %u; setp.eq.u32 %%p, %%y, %u; @%%p %s;\n"
         "setp.ge.s32 %%p, %%idx, 0; @%%p bra.uni atomic;\n"
         "setp.eq.u32 %%p, %%y, %u; @%%p bra.uni insert;\n"
-        "setp.eq.u32 %%p, %%y, %u; @%%p bra.uni missed;\n"
+        "setp.ne.u32 %%p, %%y, %u; @%%p bra.uni missed;\n"
         "mov.b32 %%y, %u; bra.uni failed;\n",
         MORPHEUS_OP_MASK, MORPHEUS_EXIT, k->flushes ? "bra.uni flush" : "exit", MORPHEUS_INSERT,
-        MORPHEUS_WRITE, MORPHEUS_MISS);
+        MORPHEUS_READ, MORPHEUS_MISS);
 }
 
 void put_more(struct ptx_text *t)

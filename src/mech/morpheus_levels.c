@@ -80,9 +80,10 @@ static void put_send_victim(struct ptx_text *t, const struct morpheus_kernel *k,
 /* Slot %idx has block `tag`, and is clean and not used. */
 static void put_rename(struct ptx_text *t, const struct morpheus_kernel *k, const char *tag)
 {
-    put_is_mine(t, k);
-    for (uint32_t g = 0; g < 2; g++)
-        put(t, "@%%mine%u mov.b32 %%tag%u, %s; @%%mine%u mov.b32 %%used%u, 0;\n", g, g, tag, g, g);
+    for (uint32_t g = 0; g < 2; g++) {
+        put_mine(t, k, g);
+        put(t, "@%%mine0 mov.b32 %%tag%u, %s; @%%mine0 mov.b32 %%used%u, 0;\n", g, tag, g);
+    }
 }
 
 /* In lanes with %r: both slots are empty, and there only where `level` has them. */
@@ -100,7 +101,7 @@ static void put_empty_slots(struct ptx_text *t, const char *level)
 static void put_levels_start(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t,
-        ".reg .b32 %%base<2>, %%level, %%state, %%t, %%old, %%b, %%value;\n"
+        ".reg .b32 %%base<2>, %%level, %%state, %%t, %%old, %%b;\n"
         ".reg .pred %%q, %%r, %%allots;\n"
         "mov.b32 %%base0, 0; mov.b32 %%base1, 0; mov.b32 %%state, 0;\n"
         "setp.lt.u32 %%p, %%lane, %u; selp.b32 %%level, 0, %u, %%p;\n"
@@ -127,23 +128,22 @@ static void put_choose(struct ptx_text *t, const struct morpheus_kernel *k)
         "and.b32 %%t, %%op, %u; setp.ne.u32 %%p, %%t, 0; @%%p bra.uni clear;\n"
         "and.b32 %%t, %%op, %u; setp.ne.u32 %%p, %%t, 0; @%%p bra.uni forget;\n"
         "and.b32 %%t, %%op, %u; setp.eq.u32 %%p, %%t, %u; @%%p %s;\n"
-        "setp.eq.u32 %%p, %%t, %u; @%%p bra.uni atomic;\n"
-        "@!%%hit bra.uni missed;\n",
+        "@!%%hit bra.uni missed; setp.eq.u32 %%p, %%t, %u; @%%p bra.uni atomic;\n",
         MORPHEUS_OP_MASK | MORPHEUS_FLAG_CLEAR | MORPHEUS_FLAG_FORGET, MORPHEUS_INSERT, MORPHEUS_FLAG_CLEAR,
         MORPHEUS_FLAG_FORGET, MORPHEUS_OP_MASK, MORPHEUS_EXIT, k->flushes ? "bra.uni flush" : "exit",
         MORPHEUS_ATOMIC);
 }
 
-/* %value: the block as the request leaves it. */
+/* %data: the block as the request leaves it. */
 static void put_change(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put_unpack(t, k, "change");
     put_sector(t);
-    put(t, "selp.b32 %%value, %%data, %%old, %%sector; bra.uni keep;\n"
-           "atomic: @!%%hit bra.uni failed;\n");
-    put_sums(t, "%value");
+    put(t, "@!%%sector mov.b32 %%data, %%old; bra.uni keep;\n"
+           "atomic:\n");
+    put_sums(t);
     put_unpack(t, k, "sum");
-    put(t, "st.global.u32 [%%at], %%old; add.u32 %%value, %%old, %%value; bra.uni keep;\n");
+    put(t, "st.global.u32 [%%at], %%old; add.u32 %%data, %%old, %%data; bra.uni keep;\n");
 }
 
 static void put_cleared(struct ptx_text *t)
@@ -155,12 +155,12 @@ static void put_cleared(struct ptx_text *t)
 
 /* ---- blocks that are kept ---- */
 
-/* The level of %value in %x, its base in %b, its deltas in %value; the block is counted. One that has grown
+/* The level of %data in %x, its base in %b, its deltas in %data; the block is counted. One that has grown
  * out of its slot gives it up, and stays dirty. */
 static void put_keep(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t,
-        "keep: call (%%x, %%b, %%value), morpheus_bdi_compress, (%%value);\n"
+        "keep: call (%%x, %%b, %%data), morpheus_bdi_compress, (%%data);\n"
         "setp.eq.u32 %%p, %%lane, %%x; @%%p add.u32 %%state, %%state, 1;\n"
         "@!%%hit bra.uni choose;\n"
         "shfl.sync.idx.b32 %%y, %%level, %%idx, 31, -1; setp.ge.u32 %%p, %%x, %%y; @%%p bra.uni place;\n"
@@ -185,23 +185,25 @@ static void put_choose_victim(struct ptx_text *t, const struct morpheus_kernel *
     put_rename(t, k, "%line");
 }
 
-/* Slot %idx gets base and deltas, and its row their bits. */
+/* Slot %idx gets base and deltas, and its row their bits. The result is sent before: the warp asks for its
+ * next request after this. */
 static void put_place(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t, "place: and.b32 %%y, %%op, %u;\n", MORPHEUS_FLAG_DIRTY);
-    for (uint32_t g = 0; g < 2; g++)
-        put(t, "@%%mine%u or.b32 %%used%u, %%used%u, %%y; @%%mine%u mov.b32 %%base%u, %%b;\n", g, g, g, g, g);
+    for (uint32_t g = 0; g < 2; g++) {
+        put_mine(t, k, g);
+        put(t, "@%%mine0 or.b32 %%used%u, %%used%u, %%y; @%%mine0 mov.b32 %%base%u, %%b;\n", g, g, g);
+    }
+    put(t, "add.u32 %%y, %%idx, 1; selp.b32 %%y, %%y, 0, %%hit; st.global.u32 [%%row + %u], %%y;\n",
+        (unsigned)offsetof(struct morpheus_row, result));
     put_row_of_slot(t, k);
     put_store_read(t, k,
                    &(struct store_access){.name = "around", .index = "%t", .word = "%old", .guard = ""});
     put_part_of_slot(t, k, "%y");
-    put(t, "call (%%old), morpheus_bdi_pack, (%%old, %%value, %%x, %%y);\n");
+    put(t, "call (%%old), morpheus_bdi_pack, (%%old, %%data, %%x, %%y);\n");
     put_store_write(t, k,
                     &(struct store_access){.name = "place_row", .index = "%t", .word = "%old", .guard = ""});
-    put(t,
-        "add.u32 %%y, %%idx, 1; selp.b32 %%y, %%y, 0, %%hit;\n"
-        "and.b32 %%t, %%op, %u; setp.eq.u32 %%p, %%t, %u; @%%p bra.uni done; bra.uni stored;\n",
-        MORPHEUS_OP_MASK, MORPHEUS_ATOMIC);
+    put(t, "ld.volatile.global.u32 %%data, [%%at]; bra.uni used;\n");
 }
 
 /* ---- blocks that leave before a request ---- */
@@ -269,7 +271,7 @@ static void put_flush(struct ptx_text *t)
 static void put_insert(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t,
-        "insert: mov.b32 %%value, %%data; @%%hit bra.uni keep;\n"
+        "insert: @%%hit bra.uni keep;\n"
         "mov.u32 %%x, %%clock; shfl.sync.idx.b32 %%y, %%state, %u, 31, -1; sub.u32 %%y, %%x, %%y;\n"
         "setp.lt.u32 %%p, %%y, %u; @%%p bra.uni keep; bra.uni allot;\n",
         LANE_EPOCH, k->epoch);

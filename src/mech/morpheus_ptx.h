@@ -71,15 +71,15 @@ void put_start(struct ptx_text *t, const struct morpheus_kernel *k);
  * stored, with the result in %y; at failed, with %y 0; or, if it would have taken %data, at missed. */
 void put_look_up(struct ptx_text *t, const struct morpheus_kernel *k);
 /* %mine<g>: is slot %idx that of this lane in group g? It is known after a look-up; where %idx has changed,
- * put_is_mine finds it again. Large sets have one predicate, mine_of, which put_mine sets before each use.
- * Both take %x. */
+ * put_is_mine finds it again. Large sets, and those of compressed blocks, have one predicate, mine_of, which
+ * put_mine sets before each use. Both take %x. */
 uint32_t mine_of(const struct morpheus_kernel *k, uint32_t g);
 void put_is_mine(struct ptx_text *t, const struct morpheus_kernel *k);
 void put_mine(struct ptx_text *t, const struct morpheus_kernel *k, uint32_t g);
 /* Waits until the controller has taken a victim, before anything overwrites it. Takes %x. */
 void put_more(struct ptx_text *t);
-/* `to`: what an atomic adds to the lane's word. %x must still be `sums` of the row. */
-void put_sums(struct ptx_text *t, const char *to);
+/* %data: what an atomic adds to the lane's word. %x must still be `sums` of the row. */
+void put_sums(struct ptx_text *t);
 /* %sector: is the sector of this lane written? */
 void put_sector(struct ptx_text *t);
 

@@ -42,7 +42,8 @@ static uint32_t op_of(const struct set *s, const struct request *r)
     return op;
 }
 
-/* The write data buffer goes with a write or an insertion. */
+/* The write data buffer goes with every request but a read. That of an atomic says nothing: what it adds is
+ * known when the step has ended. */
 static void answer_data(const struct morpheus *m, struct set *s, uint32_t token)
 {
     memcpy(line_of(m, s, MORPHEUS_DATA_LINE), m->ports->line(m->ports->host, s->current->line),
@@ -55,7 +56,7 @@ void table_give_request(struct morpheus *m, struct set *s)
 {
     fill_row(m, s, op_of(s, s->current));
     s->must_clear = false;
-    s->wants_data = s->current->op == MORPHEUS_WRITE || s->current->op == MORPHEUS_INSERT;
+    s->wants_data = s->current->op != MORPHEUS_READ;
     if (s->wants_data && s->is_data_parked) answer_data(m, s, s->data_parked);
     s->is_parked = false;
     table_answer(m, s->parked);
@@ -96,7 +97,6 @@ void table_load_data(struct morpheus *m, struct set *s, uint32_t token)
     m->ports->park(m->ports->host, token);
 }
 
-/* Atomics take effect at the end of the step in which they are handed over, so their warp asks for this. */
 void table_load_sums(struct morpheus *m, const struct set *s, uint32_t token)
 {
     uint32_t *sums = line_of(m, s, MORPHEUS_SUMS_LINE), words[MORPHEUS_LINE_WORDS];
