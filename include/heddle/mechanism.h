@@ -33,7 +33,7 @@
 
 #include "heddle/rows.h"
 
-#define HEDDLE_MECHANISM_API 8
+#define HEDDLE_MECHANISM_API 9
 #define MECH_NO_WARP         (-1)
 #define MECH_NO_CTA          UINT32_MAX
 /* memory of a mechanism (memory_read) */

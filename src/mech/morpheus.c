@@ -9,7 +9,7 @@
  * Invariants. (1) A warp serves one request at a time, and those of a set in the order of the queue. (2) The
  * predictor knows what will be in the set when the newest request of the queue is served. (3) A line that is
  * on its way from DRAM is asked for once: later requests for it wait with the first. (4) A block's bytes are
- * those of memory when the request that wrote them was served, or newer ones. (5) What the helper sends is
+ * those of memory when the request that wrote them went to the warp, or newer. (5) What the helper sends is
  * always taken: a request of the program may wait for it, and it never waits for one.
  *
  * Open in the paper (all of it: docs/mechanisms.md). While the request queue is full a request that needs a
@@ -18,9 +18,9 @@
  * may come back to the queue, behind the insertion of its line. A read, write or atomic whose line an earlier
  * one of its kind waits for is answered with that one (morpheus.join), a read also with the one that its warp
  * is at. It keeps its slot until then. A line that all SMs want would otherwise be served once a turn. The
- * helper adds for every atomic: it is given
- * the difference that the operations make to each word. An atomic takes effect once, when its warp first gets
- * it: one that misses then is there in the bytes that are inserted. */
+ * helper adds for every atomic: it is given the difference that the operations make to each word. An atomic
+ * takes effect once, when its warp first gets it: one that misses then is there in the bytes that are
+ * inserted. */
 #include "mech/morpheus_state.h"
 
 #include <string.h>

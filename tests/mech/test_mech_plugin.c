@@ -739,7 +739,7 @@ static void two_that_answer_one_question_are_refused_with_both_names(void **unus
 
 static void a_bad_plug_in_is_refused_with_the_reason(void **unused)
 {
-    refused(":old_api", "", "was built for version 99 of the mechanism interface, this is version 8");
+    refused(":old_api", "", "was built for version 99 of the mechanism interface, this is version 9");
     refused(":no_symbol", "", "exports no 'heddle_mechanism'");
     refused(":bad_prefix", "",
             "its parameter 'other.forbid_issue' must be called 'probe-bad-prefix.something'");
