@@ -116,16 +116,15 @@ static void move_one(struct req_pool *from, struct req_pool *to)
 
 void req_part_balance(struct req_pool *part, struct req_pool *whole, uint32_t low)
 {
-    if (part->spare < low) {
-        req_reserve(whole, 2 * low);
-        part->items = whole->items;
-        part->cap = part->fresh = whole->cap;
-        while (part->spare < 2 * low) {
-            uint32_t id = whole_take(whole);
-            part->items[id].next = part->free_head;
-            part->free_head = id;
-            part->spare++;
-        }
+    const bool is_poor = part->spare < low;
+    if (is_poor) req_reserve(whole, 2 * low);
+    part->items = whole->items; /* this part, or another one before it, may have made the whole grow */
+    part->cap = part->fresh = whole->cap;
+    while (is_poor && part->spare < 2 * low) {
+        uint32_t id = whole_take(whole);
+        part->items[id].next = part->free_head;
+        part->free_head = id;
+        part->spare++;
     }
     if (part->spare <= PART_RICH * low) return;
     while (part->spare > PART_RICH / 2 * low) {

@@ -253,6 +253,25 @@ static void reserving_keeps_what_is_alive(void **state)
     req_pool_free(&p);
 }
 
+/* Part `rich` gives requests back after part `poor` has made the whole grow: its requests have moved. */
+static void a_part_follows_the_whole_that_another_made_grow(void **state)
+{
+    struct req_pool whole, rich, poor;
+    req_pool_init(&whole, 32);
+    req_part_init(&rich, &whole);
+    req_part_init(&poor, &whole);
+    req_part_balance(&rich, &whole, 8);
+    assert_int_equal(rich.spare, 16);
+    req_part_balance(&poor, &whole, 32);
+    assert_true(whole.cap > 32);
+    req_part_balance(&rich, &whole, 1);
+    assert_int_equal(rich.spare, 4);
+    assert_ptr_equal(rich.items, whole.items);
+    assert_int_equal(whole.live, poor.spare + rich.spare);
+    for (uint32_t i = 0; i < 4; i++) assert_true(req_new(&rich, &(struct req){.addr = i}) < whole.cap);
+    req_pool_free(&whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -269,6 +288,7 @@ int main(void)
         cmocka_unit_test(levels_are_tenths_rounded_up_for_every_capacity),
         cmocka_unit_test(requests_are_used_again_and_counted),
         cmocka_unit_test(reserving_keeps_what_is_alive),
+        cmocka_unit_test(a_part_follows_the_whole_that_another_made_grow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
