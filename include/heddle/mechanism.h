@@ -629,9 +629,10 @@ struct mech_slice_ports {
     void (*reply)(void *host, uint32_t token);
     /* The claimed load of the window waits for work: a machine whose helper waits is idle. */
     void (*park)(void *host, uint32_t token);
-    /* Reads a whole line from DRAM, past the L2's tags (on_dram tells when it has come), or writes it. */
-    void (*dram_read)(void *host, uint64_t line, uint32_t tag);
-    void (*dram_write)(void *host, uint64_t line);
+    /* Reads sectors of a line from DRAM, past the L2's tags (on_dram tells when they have come), or writes
+     * them; where the L2 has no sectors, the whole line. */
+    void (*dram_read)(void *host, uint64_t line, uint32_t sectors, uint32_t tag);
+    void (*dram_write)(void *host, uint64_t line, uint32_t sectors);
     /* The bytes of a line of the window, which the slice may write. */
     unsigned char *(*window)(void *host, uint32_t window);
     /* The bytes of a line with has_bytes, as the last step left them. */

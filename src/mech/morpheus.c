@@ -66,30 +66,48 @@ static void enqueue(struct morpheus *m, struct set *s, struct request *r)
 
 static bool has_room(const struct morpheus *m) { return m->inserts_waiting < m->params->inserts; }
 
-/* Does a write leave nothing of the line to be fetched? */
-static bool writes_all(const struct morpheus *m, const struct request *r)
+static uint32_t all_sectors(const struct morpheus *m) { return (1u << m->ports->line_bytes / 32) - 1; }
+
+/* A line that is not inserted: what was written of it goes to DRAM. */
+static void bypass(struct morpheus *m, uint64_t line, uint32_t written)
 {
-    const uint32_t all = (1u << m->ports->line_bytes / 32) - 1;
-    return r->op == MORPHEUS_WRITE && r->sectors == all && !r->is_partial;
+    m->bypasses++;
+    if (written) m->ports->dram_write(m->ports->host, line, written);
+}
+
+/* Does a write need nothing of the line? It covers all of it, or the line is not inserted. */
+static bool writes_only(const struct morpheus *m, const struct request *r)
+{
+    return r->op == MORPHEUS_WRITE && ((r->sectors == all_sectors(m) && !r->is_partial) || !has_room(m));
 }
 
 /* A block that is written as a whole is inserted as it is. */
 static void insert_written(struct morpheus *m, struct set *s, struct request *r)
 {
-    r->op = MORPHEUS_INSERT;
     if (has_room(m)) {
+        r->op = MORPHEUS_INSERT;
         enqueue(m, s, r);
         return;
     }
-    m->bypasses++;
-    m->ports->dram_write(m->ports->host, r->line);
+    bypass(m, r->line, r->sectors);
     request_end(m, r);
+}
+
+/* A line that is to be inserted is fetched as a whole, what else is read by sectors. */
+static void fetch(struct morpheus *m, struct fetch *f, const struct request *r)
+{
+    const bool is_whole = has_room(m) || r->op == MORPHEUS_ATOMIC;
+    const uint32_t sectors = (is_whole ? all_sectors(m) : r->wanted) & ~f->sectors;
+    if (!sectors) return;
+    f->sectors |= sectors;
+    f->reads++;
+    m->ports->dram_read(m->ports->host, f->line, sectors, f->tag);
 }
 
 static void miss(struct morpheus *m, struct set *s, struct request *r, bool is_predicted)
 {
     struct fetch *f = fetch_find(s, r->line);
-    if (!f && writes_all(m, r)) {
+    if (!f && writes_only(m, r)) {
         insert_written(m, s, r);
         return;
     }
@@ -97,8 +115,8 @@ static void miss(struct morpheus *m, struct set *s, struct request *r, bool is_p
         f = fetch_add(m, s, r->line);
         f->is_predicted = is_predicted;
         f->mark = r->mark;
-        m->ports->dram_read(m->ports->host, r->line, f->tag);
     }
+    fetch(m, f, r);
     request_append(&f->first, &f->last, r);
 }
 
@@ -106,27 +124,26 @@ static void miss(struct morpheus *m, struct set *s, struct request *r, bool is_p
 static void insert_fetched(struct morpheus *m, struct set *s, const struct fetch *f)
 {
     struct request *atomics = NULL, *last = NULL;
-    bool is_dirty = false;
+    uint32_t written = 0;
     for (struct request *r = f->first, *next; r; r = next) {
         next = r->next;
-        is_dirty |= r->op == MORPHEUS_WRITE;
+        written |= r->op == MORPHEUS_WRITE ? r->sectors : 0;
         if (r->op == MORPHEUS_ATOMIC)
             request_append(&atomics, &last, r);
         else
             request_end(m, r);
     }
-    if (atomics || has_room(m)) {
+    if (f->sectors == all_sectors(m) && (atomics || has_room(m))) {
         enqueue(m, s,
                 request_new(m, &(struct request){.op = MORPHEUS_INSERT,
-                                                 .sectors = (1u << m->ports->line_bytes / 32) - 1,
-                                                 .is_dirty = is_dirty,
+                                                 .sectors = all_sectors(m),
+                                                 .is_dirty = written != 0,
                                                  .was_predicted_miss = f->is_predicted,
                                                  .mark = f->mark,
                                                  .line = f->line,
                                                  .queued = m->now}));
     } else {
-        m->bypasses++;
-        if (is_dirty) m->ports->dram_write(m->ports->host, f->line);
+        bypass(m, f->line, written);
     }
     for (struct request *r = atomics, *next; r; r = next) {
         next = r->next;
@@ -139,6 +156,7 @@ static void morpheus_on_dram(void *state, uint64_t cycle, uint32_t tag)
     struct morpheus *m = state;
     struct fetch *f = fetch_at(m, tag);
     m->now = cycle;
+    if (--f->reads) return;
     fetch_remove(m, f);
     insert_fetched(m, f->set, f);
 }
@@ -199,7 +217,7 @@ static void take_victim(struct morpheus *m, const struct set *s)
     m->flushed += m->is_retired;
     m->dirty_evictions += !m->is_retired;
     m->stale_victims += !table_is_memory(m, s, line);
-    m->ports->dram_write(m->ports->host, line);
+    m->ports->dram_write(m->ports->host, line, all_sectors(m));
 }
 
 /* ---- loads of the window ---- */
@@ -264,9 +282,10 @@ static struct request request_of(const struct morpheus *m, const struct mech_req
                         .is_dirty = q->kind != MECH_READ,
                         .is_partial = q->is_partial,
                         .sectors = q->kind == MECH_READ ? 0 : q->sectors,
+                        .wanted = q->kind == MECH_READ ? q->sectors : 0,
                         .line = q->line,
                         .queued = q->cycle};
-    if (q->kind == MECH_ATOMIC) r.sectors = (1u << m->ports->line_bytes / 32) - 1;
+    if (q->kind == MECH_ATOMIC) r.sectors = all_sectors(m);
     return r;
 }
 
@@ -279,7 +298,7 @@ struct outlook {
 static bool fits(const struct morpheus *m, const struct request *r, struct outlook o)
 {
     if (r->has_slot && m->queued == m->params->queue) return false;
-    return o.is_hit || o.waits || writes_all(m, r) || m->fetching < m->params->mshrs;
+    return o.is_hit || o.waits || writes_only(m, r) || m->fetching < m->params->mshrs;
 }
 
 static void count_request(struct morpheus *m, struct outlook o)

@@ -38,6 +38,7 @@ bool request_join(struct morpheus *m, const struct set *s, struct request *r)
     if (!to || to->op != r->op) return false;
     if (to == s->current && r->op != MORPHEUS_READ) return false;
     to->sectors |= r->sectors;
+    to->wanted |= r->wanted;
     to->is_partial |= r->is_partial;
     request_append(&to->joined, &to->joined_last, r);
     if (r->joined) { /* an atomic that missed: those that wait with it come too */

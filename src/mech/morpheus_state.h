@@ -39,7 +39,8 @@ struct request {
     bool has_slot;
     /* the first request for the set since its filters were swapped: MORPHEUS_FLAG_FORGET */
     bool forgets;
-    uint32_t sectors;
+    /* that it writes, all of them for an atomic; those that a read wants */
+    uint32_t sectors, wanted;
     uint64_t line, queued;
     /* of the predictor: its look-up, or the one before its insertion */
     struct morpheus_filter_mark mark;
@@ -51,7 +52,8 @@ struct fetch {
     struct request *first, *last;
     struct set *set;
     uint64_t line;
-    uint32_t tag;
+    /* sectors that were asked for, and reads of DRAM that have not come */
+    uint32_t tag, sectors, reads;
     bool is_predicted;
     /* of the look-up that failed, if there was one */
     struct morpheus_filter_mark mark;

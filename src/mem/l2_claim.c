@@ -23,14 +23,7 @@ static uint32_t chain_pop(struct l2_slice *s, struct l2_chain *c)
 
 /* ---- DRAM ---- */
 
-struct dram_access {
-    uint64_t addr;
-    uint32_t sectors;
-    enum req_kind kind;
-    uint32_t tag;
-};
-
-static void send_to_dram(struct l2_slice *s, tick now, const struct dram_access *a)
+static void send_to_dram(struct l2_slice *s, tick now, const struct l2_dram_access *a)
 {
     const struct req made = {.addr = a->addr,
                              .sectors = a->sectors,
@@ -149,7 +142,8 @@ static void drop_line(struct l2_slice *s, tick now)
     const uint32_t sectors = s->is_sectored ? dirty : s->line_sectors;
     if (dirty)
         send_to_dram(
-            s, now, &(struct dram_access){.addr = s->line_addr[line], .sectors = sectors, .kind = REQ_WRITE});
+            s, now,
+            &(struct l2_dram_access){.addr = s->line_addr[line], .sectors = sectors, .kind = REQ_WRITE});
     cache_invalidate(&s->cache, line);
     s->is_probed = false;
 }
@@ -194,8 +188,9 @@ void l2_park_claim(struct l2_slice *s, uint32_t id)
     s->claims->parked++;
 }
 
-void l2_dram_access(struct l2_slice *s, tick now, uint64_t addr, enum req_kind kind, uint32_t tag)
+void l2_access_dram(struct l2_slice *s, tick now, const struct l2_dram_access *a)
 {
-    send_to_dram(s, now,
-                 &(struct dram_access){.addr = addr, .sectors = s->line_sectors, .kind = kind, .tag = tag});
+    struct l2_dram_access moved = *a;
+    moved.sectors = l2_moved(s, a->sectors);
+    send_to_dram(s, now, &moved);
 }

@@ -25,6 +25,14 @@ enum l2_take {
     L2_TAKE_WAITS
 };
 
+/* REQ_READ or REQ_WRITE; tag: for on_dram. */
+struct l2_dram_access {
+    uint64_t addr;
+    uint32_t sectors;
+    enum req_kind kind;
+    uint32_t tag;
+};
+
 struct l2_taker {
     void *ctx;
     /* requests of SMs from here on are messages */
@@ -35,18 +43,18 @@ struct l2_taker {
     tick *gate;
     /* The request is at the tags: does the mechanism take it? A message never waits. */
     enum l2_take (*take)(void *ctx, tick now, uint32_t id, const struct req *r, uint64_t local);
-    /* A line that l2_dram_access reads has come. */
+    /* What l2_access_dram reads has come. */
     void (*on_dram)(void *ctx, tick now, uint32_t tag);
 };
 
 /* From now on the taker is asked for each request; it stays. */
 void l2_use_taker(struct l2_slice *s, const struct l2_taker *taker);
 /* What the taker may do, in its own calls: a claimed atomic takes effect; a claimed request is answered;
- * it is parked; a whole line is read from DRAM or written (tag: for on_dram). */
+ * it is parked; sectors of a line are read from DRAM or written, all of them where the L2 has no sectors. */
 void l2_apply_claim(struct l2_slice *s, uint32_t id);
 void l2_answer_claim(struct l2_slice *s, uint32_t id);
 void l2_park_claim(struct l2_slice *s, uint32_t id);
-void l2_dram_access(struct l2_slice *s, tick now, uint64_t addr, enum req_kind kind, uint32_t tag);
+void l2_access_dram(struct l2_slice *s, tick now, const struct l2_dram_access *a);
 /* Lines that the taker does not keep, by their address within the slice, leave from now on: a line a cycle,
  * the dirty sectors of it to DRAM behind what the taker sends. It is asked for every line of the cache, in
  * this call and in the slice's cycles. The slice is idle when they have left. */

@@ -89,7 +89,7 @@ static enum mech_take faulty_take_request(void *state, const struct mech_request
         s->ports->park(s->ports->host, r->token);
         return MECH_CLAIM;
     }
-    if (!s->has_read) s->ports->dram_read(s->ports->host, r->line, 0);
+    if (!s->has_read) s->ports->dram_read(s->ports->host, r->line, r->sectors, 0);
     s->has_read = true;
     return MECH_PASS;
 }

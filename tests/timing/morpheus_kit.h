@@ -24,6 +24,15 @@ enum { LINES = 128, LINE_BYTES = 128, BLOCKS = 32 };
     ".reg .u64 %a, %b; .reg .u32 %v; .reg .pred %p;\n"                                                       \
     "ld.param.u64 %a, [one]; ld.param.u64 %b, [two]; mov.u32 %v, %tid.x; setp.ne.u32 %p, %v, 0;\n"           \
     "selp.b64 %a, %b, %a, %p; ld.global.cg.u32 %v, [%a]; setp.eq.u32 %p, %v, -1; @%p trap; ret;\n}\n"
+/* Adds to a line and loads another one; when that is there it loads or stores a word of a third. */
+#define LATER                                                                                                \
+    ".visible .entry later(.param .u64 one, .param .u64 two, .param .u64 three, .param .u32 op)\n{\n"        \
+    ".reg .u64 %a, %b, %c; .reg .u32 %v, %k; .reg .pred %p;\n"                                               \
+    "ld.param.u64 %a, [one]; ld.param.u64 %b, [two]; ld.param.u64 %c, [three]; ld.param.u32 %k, [op];\n"     \
+    "red.global.add.u32 [%a], 1; ld.global.cg.u32 %v, [%b]; setp.eq.u32 %p, %v, -1; @%p trap;\n"             \
+    "setp.eq.u32 %p, %k, 1; @%p bra store; ld.global.cg.u32 %v, [%c]; setp.eq.u32 %p, %v, -1; @%p trap; "    \
+    "ret;\n"                                                                                                 \
+    "store: st.global.u32 [%c], %k; ret;\n}\n"
 /* Each thread loads, stores to its own word and adds to a shared one, here and there in the buffer. */
 #define MIX                                                                                                  \
     ".visible .entry mix(.param .u64 buf, .param .u64 sums, .param .u32 rounds)\n{\n"                        \
@@ -47,7 +56,7 @@ enum { LINES = 128, LINE_BYTES = 128, BLOCKS = 32 };
     "again: ld.global.cg.u32 %v, [%x]; add.u32 %s, %s, %v; add.u64 %x, %x, 128; add.u32 %i, %i, 1;\n"        \
     "setp.lt.u32 %p, %i, %n; @%p bra again;\n"                                                               \
     "mad.wide.u32 %o, %l, 4, %o; st.global.u32 [%o], %s; ret;\n}\n"
-static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n" TOUCH PAIR MIX SCAN;
+static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n" TOUCH PAIR LATER MIX SCAN;
 
 enum { LOAD, STORE, ATOMIC };
 

@@ -190,6 +190,38 @@ static void atomics_that_miss_are_served_together(void **state)
     assert_cold_atomics("morpheus.predictor=none", 4);
 }
 
+/* ---- lines that are not inserted ---- */
+
+/* The warp is at an atomic, which takes two trips, and an insertion waits behind it, when the third line is
+ * asked for. */
+static void touch_later(const char *l1, const char *l2, uint32_t op)
+{
+    open_run(&(struct morpheus_run){.settings = {"morpheus.inserts=1", "morpheus.predictor=perfect"},
+                                    .sets = {"l2.tag_latency=2000", l1, l2}});
+    load(0);
+    rig_run(&rig, "later", 1, 1, (const uint64_t[]){line_at(0), line_at(1), line_at(2), op});
+    assert_int_equal(stat_of("morpheus.inserts"), 1);
+    assert_int_equal(stat_of("morpheus.bypasses"), 1);
+    assert_int_equal(stat_of("dram.reads"), op == LOAD ? 2 : 1);
+    assert_int_equal(stat_of("dram.writes"), op == LOAD ? 0 : 1);
+}
+
+/* Bursts of 64 bytes: one for a sector, two for a line. */
+static void what_is_not_inserted_is_read_and_written_by_sectors(void **state)
+{
+    touch_later("l1.sectored=true", "l2.sectored=true", STORE);
+    assert_int_equal(stat_of("dram.write_bursts"), 1);
+    rig_close(&rig);
+    touch_later("l1.sectored=true", "l2.sectored=true", LOAD);
+    assert_int_equal(stat_of("dram.read_bursts"), 3);
+    rig_close(&rig);
+    touch_later("l1.sectored=false", "l2.sectored=false", STORE);
+    assert_int_equal(stat_of("dram.write_bursts"), 2);
+    rig_close(&rig);
+    touch_later("l1.sectored=false", "l2.sectored=false", LOAD);
+    assert_int_equal(stat_of("dram.read_bursts"), 4);
+}
+
 /* ---- whole runs ---- */
 
 static void at_the_end_blocks_are_what_memory_is(void **state)
@@ -395,6 +427,7 @@ int main(void)
         RIG_TEST(atomics_that_miss_are_served_together),
         RIG_TEST(at_the_end_blocks_are_what_memory_is),
         RIG_TEST(threads_and_skipping_change_nothing),
+        RIG_TEST(what_is_not_inserted_is_read_and_written_by_sectors),
         RIG_TEST(so_it_is_on_a_squeezed_machine),
         RIG_TEST(without_cache_sms_the_machine_is_the_same),
         RIG_TEST(the_program_gets_no_sm_in_cache_mode),

@@ -55,16 +55,18 @@ static void port_park(void *host, uint32_t token)
     l2_park_claim(((struct slice_seat *)host)->slice, token);
 }
 
-static void port_dram_read(void *host, uint64_t line, uint32_t tag)
+static void port_dram_read(void *host, uint64_t line, uint32_t sectors, uint32_t tag)
 {
     const struct slice_seat *seat = host;
-    l2_dram_access(seat->slice, seat->now, line, REQ_READ, tag);
+    l2_access_dram(seat->slice, seat->now,
+                   &(struct l2_dram_access){.addr = line, .sectors = sectors, .kind = REQ_READ, .tag = tag});
 }
 
-static void port_dram_write(void *host, uint64_t line)
+static void port_dram_write(void *host, uint64_t line, uint32_t sectors)
 {
     const struct slice_seat *seat = host;
-    l2_dram_access(seat->slice, seat->now, line, REQ_WRITE, 0);
+    l2_access_dram(seat->slice, seat->now,
+                   &(struct l2_dram_access){.addr = line, .sectors = sectors, .kind = REQ_WRITE});
 }
 
 static unsigned char *port_window(void *host, uint32_t window)
