@@ -78,7 +78,7 @@ struct wiring_setup {
 bool wiring_create(struct wiring *w, const struct wiring_setup *s, struct diag_list *diags);
 void wiring_destroy(struct wiring *w);
 
-/* The helper has this many warps from now on. */
+/* From now on the helper's warps have this many loads of the window under way while the machine is idle. */
 void wiring_set_helper(struct wiring *w, uint32_t loads);
 /* The last `cache_sms` SMs are in cache mode from now on. The machine is idle, and has no helper. */
 void wiring_set_roles(struct wiring *w, tick now, uint32_t cache_sms);

@@ -149,8 +149,8 @@ void deferred_settle_bytes(struct warp *w, uint32_t mask, const uint64_t *addr, 
         happen_in_step(w, n, same_bytes(deferred_at(p, n), mask, addr, bytes));
 }
 
-/* An earlier atomic of the warp on the same bytes. Late loads are answered in the order that their controller
- * likes. */
+/* Makes an earlier atomic of the warp on the same bytes. A late load waits: its controller may answer loads
+ * of one line in any order. */
 static void happen_before(struct deferred *earlier, const struct deferred *d, uint32_t lanes)
 {
     if (is_load(earlier->inst)) return;

@@ -1,26 +1,27 @@
 /* morpheus.c: Morpheus (Darabi et al., MICRO'22): SMs in cache mode extend the last level cache. Here is the
- * Morpheus controller of an L2 slice (4.1); the extended LLC kernel that it talks to is in morpheus_kernel.c.
+ * Morpheus controller of an L2 slice (4.1); the extended LLC kernel that it talks to is in
+ * morpheus_kernel.c.
  *
  * A request at the tags is the slice's own or, by a static share of the addresses, the extended LLC's
  * (4.1.1). Of the latter, one that the predictor calls a miss goes to DRAM (4.1.2); others wait in the
- * request queue of their set until its warp is free, and go to its row of the warp status table (4.1.3). What
- * came from DRAM is answered first and then inserted, by a request of the controller's own.
+ * request queue of their set until its warp is free, and go to its row of the warp status table (4.1.3).
+ * What came from DRAM is answered first and then inserted, by a request of the controller's own.
  *
  * Invariants. (1) A warp serves one request at a time, and those of a set in the order of the queue. (2) The
  * predictor knows what will be in the set when the newest request of the queue is served. (3) A line that is
- * on its way from DRAM is asked for once: later requests for it wait with the first. (4) A block's bytes are
- * those of memory when the request that wrote them went to the warp, or newer. (5) What the helper sends is
+ * on its way from DRAM is asked for once, sector by sector: later requests wait with the first. (4) A block
+ * is as memory was when the request that wrote it went to the warp, or newer. (5) What the helper sends is
  * always taken: a request of the program may wait for it, and it never waits for one.
  *
  * Open in the paper (all of it: docs/mechanisms.md). While the request queue is full a request that needs a
  * slot waits at the tags of the slice, and those of the program behind it; the helper's results pass them
  * (mem/l2_claim.h). A slot is taken until the warp gets the request, that of an atomic until it is done: it
- * may come back to the queue, behind the insertion of its line. A read, write or atomic whose line an earlier
- * one of its kind waits for is answered with that one (morpheus.join), a read also with the one that its warp
- * is at. It keeps its slot until then. A line that all SMs want would otherwise be served once a turn. The
- * helper adds for every atomic: it is given the difference that the operations make to each word. An atomic
- * takes effect once, when its warp first gets it: one that misses then is there in the bytes that are
- * inserted. */
+ * may come back to the queue, behind the insertion of its line. A read, write or atomic whose line an
+ * earlier one of its kind waits for is answered with that one (morpheus.join), a read also with the one that
+ * its warp is at. It keeps its slot until then. A line that all SMs want would otherwise be served once a
+ * turn. The helper adds for every atomic: it is given the difference that the operations make to each word.
+ * An atomic takes effect once, when its warp first gets it: one that misses then is there in the bytes that
+ * are inserted. */
 #include "mech/morpheus_state.h"
 
 #include <string.h>
@@ -93,8 +94,8 @@ static void insert_written(struct morpheus *m, struct set *s, struct request *r)
     request_end(m, r);
 }
 
-/* A line that is to be inserted is fetched as a whole, what else is read by sectors. */
-static void fetch(struct morpheus *m, struct fetch *f, const struct request *r)
+/* Reads the whole line if it is to be inserted, else the sectors that the request wants. */
+static void fetch_sectors(struct morpheus *m, struct fetch *f, const struct request *r)
 {
     const bool is_whole = has_room(m) || r->op == MORPHEUS_ATOMIC;
     const uint32_t sectors = (is_whole ? all_sectors(m) : r->wanted) & ~f->sectors;
@@ -116,7 +117,7 @@ static void miss(struct morpheus *m, struct set *s, struct request *r, bool is_p
         f->is_predicted = is_predicted;
         f->mark = r->mark;
     }
-    fetch(m, f, r);
+    fetch_sectors(m, f, r);
     request_append(&f->first, &f->last, r);
 }
 

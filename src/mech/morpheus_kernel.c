@@ -68,8 +68,8 @@ static void put_tag(struct ptx_text *t, const struct morpheus_kernel *k)
 
 /* ---- the start ---- */
 
-/* %row and %at: the warp's row and its lane's word of the data buffers; the table has both lines of a
- * warp. */
+/* %row and %at: the warp's row, and its lane's word of the data buffers. The table has the lines of each
+ * warp; the row says where the third one is. */
 void put_start(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t,
