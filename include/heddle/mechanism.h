@@ -88,8 +88,10 @@ struct mech_machine {
 
 enum mech_fit {
     MECH_FITS,
-    MECH_FITS_POORLY, /* it runs, with a warning */
-    MECH_MISFIT       /* an error: nothing runs */
+    /* it runs, with a warning */
+    MECH_FITS_POORLY,
+    /* an error: nothing runs */
+    MECH_MISFIT
 };
 
 /* ---- cost ---- */
@@ -209,9 +211,11 @@ struct mech_next {
 
 enum mech_l1_outcome {
     MECH_L1_HIT,
-    MECH_L1_PENDING, /* merged with a miss under way */
+    /* merged with a miss under way */
+    MECH_L1_PENDING,
     MECH_L1_MISS,
-    MECH_L1_SENT /* store, atomic, bypassing load: on its way to the L2 */
+    /* store, atomic, bypassing load: on its way to the L2 */
+    MECH_L1_SENT
 };
 struct mech_l1_access {
     uint64_t cycle;
@@ -260,9 +264,12 @@ struct mech_l1_fill {
 
 enum mech_prefetch_outcome {
     MECH_PREFETCH_SENT,
-    MECH_PREFETCH_REDUNDANT, /* the line was there, on its way or in the prefetch queue */
-    MECH_PREFETCH_DROPPED,   /* by newer ones in a full queue, by the end of the kernel, or by the L1 */
-    MECH_PREFETCH_REFUSED    /* its address is in no allocation */
+    /* the line was there, on its way or in the prefetch queue */
+    MECH_PREFETCH_REDUNDANT,
+    /* by newer ones in a full queue, by the end of the kernel, or by the L1 */
+    MECH_PREFETCH_DROPPED,
+    /* its address is in no allocation */
+    MECH_PREFETCH_REFUSED
 };
 struct mech_prefetch {
     uint64_t cycle, line;
@@ -360,10 +367,14 @@ struct mech_admit {
 /* ---- take_miss ---- */
 
 enum mech_miss_answer {
-    MECH_MISS_PASS,  /* after `cycles` it goes on to the L2 */
-    MECH_MISS_HIT,   /* after `cycles` its data is there; the L1 takes no line for it */
-    MECH_MISS_CLAIM, /* the mechanism calls miss_answer or miss_forward with the token later */
-    MECH_MISS_FILL   /* after `cycles` its data is there, and is put into the L1 as a reply would be */
+    /* after `cycles` it goes on to the L2 */
+    MECH_MISS_PASS,
+    /* after `cycles` its data is there; the L1 takes no line for it */
+    MECH_MISS_HIT,
+    /* the mechanism calls miss_answer or miss_forward with the token later */
+    MECH_MISS_CLAIM,
+    /* after `cycles` its data is there, and is put into the L1 as a reply would be */
+    MECH_MISS_FILL
 };
 struct mech_miss {
     enum mech_miss_answer answer;
@@ -660,16 +671,20 @@ static inline uint32_t mech_l1_ways_max(const struct mech_ports *p)
 
 /* What a mechanism claims for itself: two that own the same thing are an error that names both. */
 enum mech_owns {
-    MECH_OWNS_REGISTERS = 1, /* the rows that hold no registers: registers_take */
-    MECH_KEEPS_REGISTERS = 2 /* rows for registers of CTAs that own no rows: cta_rows, registers_keep */
+    /* the rows that hold no registers: registers_take */
+    MECH_OWNS_REGISTERS = 1,
+    /* rows for registers of CTAs that own no rows: cta_rows, registers_keep */
+    MECH_KEEPS_REGISTERS = 2
 };
 
 /* Parts of the machine that are there only where a mechanism uses them. While one of these is there, SMs do
  * not run ahead of each other. */
 enum mech_uses {
-    MECH_USES_RING = 1, /* ring_push, ring_peek, ring_pop, ring_pass, on_ring: one mechanism alone */
+    /* ring_push, ring_peek, ring_pop, ring_pass, on_ring: one mechanism alone */
+    MECH_USES_RING = 1,
     MECH_USES_SHARERS = 2,
-    MECH_USES_AGES = 4 /* copy_as_of */
+    /* copy_as_of */
+    MECH_USES_AGES = 4
 };
 
 /* What may_miss would say to a load that it has refused or let go before. */

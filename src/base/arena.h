@@ -15,7 +15,8 @@ void *arena_alloc(struct arena *a, size_t bytes);
 char *arena_strndup(struct arena *a, const char *text, size_t len);
 char *arena_strdup(struct arena *a, const char *text);
 char *arena_printf(struct arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
-void arena_free(struct arena *a); /* the arena is empty and usable again afterwards */
+/* The arena is empty and usable again afterwards. */
+void arena_free(struct arena *a);
 
 #define ARENA_NEW(a, type)      ((type *)arena_alloc((a), sizeof(type)))
 #define ARENA_ARRAY(a, type, n) ((type *)arena_alloc((a), sizeof(type) * (size_t)(n)))

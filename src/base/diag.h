@@ -15,12 +15,17 @@ enum diag_level { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE };
 
 struct diag {
     enum diag_level level;
-    char *file;    /* as the user named it; NULL where there is none */
-    int line, col; /* from 1; 0 = unknown */
-    int len;       /* characters to underline from col on; at least 1 */
+    /* as the user named it; NULL where there is none */
+    char *file;
+    /* from 1; 0 = unknown */
+    int line, col;
+    /* characters to underline from col on; at least 1 */
+    int len;
     char *message;
-    char *hint;   /* what to do; NULL where there is none */
-    char *source; /* the line of text; NULL where there is none */
+    /* what to do; NULL where there is none */
+    char *hint;
+    /* the line of text; NULL where there is none */
+    char *source;
 };
 
 struct diag_list {

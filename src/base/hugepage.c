@@ -20,9 +20,11 @@ size_t mem_huge_bytes(void) { return 0; }
 #include <sys/mman.h>
 
 struct huge_chunk {
-    _Alignas(HOST_LINE) size_t bytes; /* including this header */
+    /* including this header */
+    _Alignas(HOST_LINE) size_t bytes;
     size_t used;
-    size_t live; /* blocks not freed yet */
+    /* blocks not freed yet */
+    size_t live;
 };
 
 static struct {

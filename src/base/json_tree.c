@@ -13,7 +13,8 @@ struct json_reader {
     const char *text;
     size_t at, len;
     VEC(struct json_node) stack;
-    struct strbuf word; /* the text that is being unescaped */
+    /* the text that is being unescaped */
+    struct strbuf word;
     struct diag_list *diags;
 };
 

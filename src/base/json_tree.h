@@ -10,20 +10,28 @@ enum json_kind { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_TEXT, JSON_LIST, JSON_M
 
 struct json_node {
     enum json_kind kind;
-    bool is_integer; /* JSON_NUMBER: written without point or exponent, and fits `integer` */
-    uint32_t count;  /* items */
-    const char *key; /* its name in the map around it; NULL in a list */
+    /* JSON_NUMBER: written without point or exponent, and fits `integer` */
+    bool is_integer;
+    /* items */
+    uint32_t count;
+    /* its name in the map around it; NULL in a list */
+    const char *key;
     union {
-        const char *text;              /* JSON_TEXT, unescaped */
-        double number;                 /* JSON_NUMBER; JSON_BOOL: 0 or 1 */
-        const struct json_node *items; /* JSON_LIST, JSON_MAP */
+        /* JSON_TEXT, unescaped */
+        const char *text;
+        /* JSON_NUMBER; JSON_BOOL: 0 or 1 */
+        double number;
+        /* JSON_LIST, JSON_MAP */
+        const struct json_node *items;
     };
     int64_t integer;
-    size_t start, end; /* its bytes in the text: [start, end) */
+    /* its bytes in the text: [start, end) */
+    size_t start, end;
 };
 
 struct json_tree {
-    struct diag_source src; /* for diagnostics; the text must outlive the tree */
+    /* for diagnostics; the text must outlive the tree */
+    struct diag_source src;
     struct arena arena;
     const struct json_node *root;
 };

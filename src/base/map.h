@@ -17,7 +17,8 @@ struct map {
 
 void *map_get(const struct map *m, const char *key);
 void *map_get_n(const struct map *m, const char *key, size_t len);
-void map_put(struct map *m, const char *key, void *value); /* replaces an earlier value */
+/* Replaces an earlier value. */
+void map_put(struct map *m, const char *key, void *value);
 void map_free(struct map *m);
 
 #endif

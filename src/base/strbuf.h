@@ -18,7 +18,8 @@ void strbuf_printf(struct strbuf *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void strbuf_vprintf(struct strbuf *s, const char *fmt, va_list ap);
 /* A text of unknown origin, for a terminal: control characters but tab and line end as ^[ and its like. */
 void strbuf_visible(struct strbuf *s, const char *text, size_t len);
-const char *strbuf_text(const struct strbuf *s); /* "" when empty */
+/* "" when empty. */
+const char *strbuf_text(const struct strbuf *s);
 void strbuf_free(struct strbuf *s);
 
 #endif

@@ -9,7 +9,8 @@ typedef uint64_t tick;
 #define TICK_NEVER UINT64_MAX
 
 struct clock_domain {
-    uint32_t period; /* ticks */
+    /* ticks */
+    uint32_t period;
     uint32_t khz;
 };
 

@@ -8,7 +8,8 @@ struct disasm {
     uint64_t maxrregcount;
     bool no_ptx, no_opt;
     struct cli_list words;
-    uint32_t shown, lacking; /* kernels; lacking: those that need what is not modelled */
+    /* kernels; lacking: those that need what is not modelled */
+    uint32_t shown, lacking;
     struct diag_list diags;
 };
 

@@ -10,7 +10,8 @@
 
 #include <errno.h>
 
-static volatile sig_atomic_t stop_asked; /* a signal handler has nothing but globals */
+/* A signal handler has nothing but globals. */
+static volatile sig_atomic_t stop_asked;
 
 static void on_interrupt(int signal_number)
 {

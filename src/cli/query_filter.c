@@ -166,7 +166,8 @@ bool query_field(struct store *s, const struct query_place *at, const char *name
 
 /* ---- conditions ---- */
 
-static const char *const operators[] = {"!=", "<=", ">=", "=", "<", ">", "~"}; /* long ones first */
+/* Long ones first. */
+static const char *const operators[] = {"!=", "<=", ">=", "=", "<", ">", "~"};
 
 static const char *find_operator(const char *term, const char **op)
 {

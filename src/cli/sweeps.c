@@ -33,8 +33,10 @@ struct cli_option *cli_sweep_options(struct cli_sweep *s, const struct cli_optio
     return cli_join_options(options, own);
 }
 
-static volatile int stopped; /* by this signal */
-static double stopped_at;    /* written by the handler alone */
+/* By this signal. */
+static volatile int stopped;
+/* Written by the handler alone. */
+static double stopped_at;
 
 /* The first signal asks the sweep to stop; a later one ends it at once. `timeout` and job systems signal a
  * process and then its group, so that two signals in a row count as one. */
@@ -96,7 +98,8 @@ static bool split_words(char *text, struct cli_list *out)
 /* ---- failures ---- */
 
 struct failures {
-    struct map keys; /* of the plans */
+    /* of the plans */
+    struct map keys;
     uint32_t count;
     bool json;
 };

@@ -6,7 +6,8 @@
 
 #include <ctype.h>
 
-enum { FILES_MAX = 16 }; /* -config in a file may name another; one that names itself ends here */
+/* -config in a file may name another; one that names itself ends here. */
+enum { FILES_MAX = 16 };
 
 struct words {
     struct gpgpusim_import *im;

@@ -27,21 +27,27 @@ struct gpgpusim_option {
 #define GPGPUSIM_DEFAULT UINT32_MAX
 
 struct gpgpusim_setting {
-    char *key, *value; /* "l1.size", "16384" */
-    char *source;      /* "-gpgpu_cache:dl1 N:32:128:4,...", or what else is behind it */
+    /* "l1.size", "16384" */
+    char *key, *value;
+    /* "-gpgpu_cache:dl1 N:32:128:4,...", or what else is behind it */
+    char *source;
 };
 
 struct gpgpusim_left {
-    char *option; /* "-gpgpu_l1_cache_write_ratio 20" */
+    /* "-gpgpu_l1_cache_write_ratio 20" */
+    char *option;
     char *reason;
 };
 
 struct gpgpusim_import {
-    VEC(struct diag_source) files; /* texts are owned */
+    /* texts are owned */
+    VEC(struct diag_source) files;
     VEC(struct gpgpusim_option) options;
-    VEC(struct gpgpusim_setting) settings; /* a key stands once */
+    /* a key stands once */
+    VEC(struct gpgpusim_setting) settings;
     VEC(struct gpgpusim_left) left;
-    char *mech; /* what the scheduler needs beside the machine: "--mech-set swl.warps=16"; NULL: nothing */
+    /* what the scheduler needs beside the machine: "--mech-set swl.warps=16"; NULL: nothing */
+    char *mech;
 };
 
 /* Reads the files in their order. False with diagnostics. */

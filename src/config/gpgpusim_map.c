@@ -12,9 +12,10 @@
 
 struct gmap_row {
     const char *name;
-    gmap_fn *
-        map; /* NULL: no parameter; with `key` as the reason, or nothing about the machine when key is NULL */
-    const char *key; /* parameter, or prefix of several */
+    /* NULL: no parameter; with `key` as the reason, or nothing about the machine when key is NULL */
+    gmap_fn *map;
+    /* parameter, or prefix of several */
+    const char *key;
     /* GPGPU-Sim's default; NULL: nothing is set when no file names the option. Without a parameter: the
      * value with which it says what Heddle does anyway. */
     const char *init;

@@ -15,7 +15,8 @@ struct gmap {
 /* How an option's value becomes settings. `key` is the row's: a parameter, or the prefix of several. */
 typedef void gmap_fn(struct gmap *g, struct gpgpusim_option *o, const char *key);
 
-gmap_fn gmap_number, gmap_flag, gmap_not; /* one value: as it is, 0/1 as false/true, 0/1 as true/false */
+/* One value: as it is, 0/1 as false/true, 0/1 as true/false. */
+gmap_fn gmap_number, gmap_flag, gmap_not;
 gmap_fn gmap_clocks, gmap_residency, gmap_widths, gmap_latencies, gmap_initiations, gmap_trace_unit,
     gmap_one_op;
 gmap_fn gmap_l1, gmap_unified, gmap_l2, gmap_rocache;

@@ -7,7 +7,8 @@
 struct config_target {
     const struct param_group *groups;
     void *object;
-    const char *dir; /* holds machines/ */
+    /* holds machines/ */
+    const char *dir;
 };
 
 /* `name` is NAME of dir/machines/NAME.yaml, or a path (with a slash or ending in .yaml). False with

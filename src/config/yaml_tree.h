@@ -15,11 +15,16 @@ enum yaml_kind { YAML_TEXT, YAML_LIST, YAML_MAP };
 
 struct yaml_node {
     enum yaml_kind kind;
-    int line, col;                 /* from 1 */
-    const char *text;              /* YAML_TEXT: as written, without quotes; "" otherwise */
-    uint32_t count;                /* of items */
-    const struct yaml_node *keys;  /* YAML_MAP: count of them, each a YAML_TEXT */
-    const struct yaml_node *items; /* values of the map or members of the list */
+    /* from 1 */
+    int line, col;
+    /* YAML_TEXT: as written, without quotes; "" otherwise */
+    const char *text;
+    /* of items */
+    uint32_t count;
+    /* YAML_MAP: count of them, each a YAML_TEXT */
+    const struct yaml_node *keys;
+    /* values of the map or members of the list */
+    const struct yaml_node *items;
 };
 
 struct yaml_tree {

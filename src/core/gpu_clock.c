@@ -36,7 +36,8 @@ bool gpu_clock_init(struct gpu_clock *c, const uint32_t khz[DOMAIN_COUNT], struc
     return true;
 }
 
-__extension__ typedef unsigned __int128 wide; /* ticks of an hour times a million pass 64 bits */
+/* Ticks of an hour times a million pass 64 bits. */
+__extension__ typedef unsigned __int128 wide;
 
 uint64_t gpu_clock_ns(const struct gpu_clock *c, tick t)
 {

@@ -14,39 +14,67 @@
 #include "mem/xbar.h"
 
 struct machine {
-    char name[PARAM_TEXT_BYTES]; /* file name without .yaml */
+    /* file name without .yaml */
+    char name[PARAM_TEXT_BYTES];
     char summary[PARAM_TEXT_BYTES];
-    char energy[PARAM_TEXT_BYTES];      /* table of energies; "" = none */
-    char device_name[PARAM_TEXT_BYTES]; /* what cudaGetDeviceProperties says */
-    uint32_t cc_major, cc_minor;        /* compute capability */
-    bool cc_exact;                      /* programs see it, whatever their PTX asks for */
-    uint64_t memory_bytes;              /* device memory */
+    /* table of energies; "" = none */
+    char energy[PARAM_TEXT_BYTES];
+    /* what cudaGetDeviceProperties says */
+    char device_name[PARAM_TEXT_BYTES];
+    /* compute capability */
+    uint32_t cc_major, cc_minor;
+    /* programs see it, whatever their PTX asks for */
+    bool cc_exact;
+    /* device memory */
+    uint64_t memory_bytes;
     uint32_t memory_bus_bits, memory_clock_khz;
     uint32_t core_clock_khz, xbar_clock_khz, l2_clock_khz, dram_clock_khz;
     uint64_t l2_bytes;
-    char scheduler[PARAM_TEXT_BYTES]; /* the warp scheduling policy of the machine */
-    bool lower_one_to_one;            /* a machine instruction for each PTX instruction */
-    bool sm_indirect_move;            /* the SMs have imov */
+    /* the warp scheduling policy of the machine */
+    char scheduler[PARAM_TEXT_BYTES];
+    /* a machine instruction for each PTX instruction */
+    bool lower_one_to_one;
+    /* the SMs have imov */
+    bool sm_indirect_move;
     uint32_t sm_count;
-    uint32_t sm_threads, sm_warps, sm_ctas;            /* residency limits of one SM */
-    uint32_t sm_registers;                             /* 32-bit registers of one SM */
-    uint32_t sm_register_unit;                         /* registers are handed to a warp in this many */
-    uint32_t sm_register_partitions;                   /* those of a warp lie in one of these */
-    uint32_t sm_thread_registers_max;                  /* registers that one thread may have */
-    uint64_t sm_shared_bytes, sm_shared_unit;          /* shared memory of one SM; allocation granularity */
-    uint64_t cta_shared_bytes, cta_shared_optin_bytes; /* limits of one CTA: by default and on request */
-    uint64_t cta_shared_reserved_bytes;                /* shared memory of each CTA that is the system's */
-    uint32_t cta_threads;                              /* threads of one CTA */
-    uint32_t emu_stack_bytes;                          /* per thread, for calls and recursion */
-    uint64_t emu_heap_bytes;                           /* device malloc */
-    uint64_t emu_warp_insts_max;                       /* endless-loop limit; 0 = none */
-    uint32_t ideal_memory;                             /* enum machine_ideal */
-    uint32_t gpu_launch_latency;                       /* core cycles */
-    uint32_t gpu_ctas_per_cycle;                /* CTAs started in one core cycle; 0 = one for each SM */
-    uint32_t gpu_kernels;                       /* grids that may run at once */
-    uint64_t gpu_stuck_cycles;                  /* cycles without progress after which the machine is stuck */
-    uint32_t gpu_sm_out_queue, gpu_sm_in_queue; /* packets: SM to crossbar, crossbar to SM */
-    bool gpu_copy_fills_l2;                     /* host copies leave their lines in L2 */
+    /* residency limits of one SM */
+    uint32_t sm_threads, sm_warps, sm_ctas;
+    /* 32-bit registers of one SM */
+    uint32_t sm_registers;
+    /* registers are handed to a warp in this many */
+    uint32_t sm_register_unit;
+    /* those of a warp lie in one of these */
+    uint32_t sm_register_partitions;
+    /* registers that one thread may have */
+    uint32_t sm_thread_registers_max;
+    /* shared memory of one SM; allocation granularity */
+    uint64_t sm_shared_bytes, sm_shared_unit;
+    /* limits of one CTA: by default and on request */
+    uint64_t cta_shared_bytes, cta_shared_optin_bytes;
+    /* shared memory of each CTA that is the system's */
+    uint64_t cta_shared_reserved_bytes;
+    /* threads of one CTA */
+    uint32_t cta_threads;
+    /* per thread, for calls and recursion */
+    uint32_t emu_stack_bytes;
+    /* device malloc */
+    uint64_t emu_heap_bytes;
+    /* endless-loop limit; 0 = none */
+    uint64_t emu_warp_insts_max;
+    /* enum machine_ideal */
+    uint32_t ideal_memory;
+    /* core cycles */
+    uint32_t gpu_launch_latency;
+    /* CTAs started in one core cycle; 0 = one for each SM */
+    uint32_t gpu_ctas_per_cycle;
+    /* grids that may run at once */
+    uint32_t gpu_kernels;
+    /* cycles without progress after which the machine is stuck */
+    uint64_t gpu_stuck_cycles;
+    /* packets: SM to crossbar, crossbar to SM */
+    uint32_t gpu_sm_out_queue, gpu_sm_in_queue;
+    /* host copies leave their lines in L2 */
+    bool gpu_copy_fills_l2;
     /* the components' own */
     struct sm_params sm;
     struct l1_params l1;
@@ -61,13 +89,18 @@ struct machine {
 /* Ideal memory systems of the limit studies (thesis, 3.5). */
 enum machine_ideal {
     IDEAL_NONE,
-    IDEAL_DRAM,     /* P_DRAM: DRAM of unlimited bandwidth at its idle latency */
-    IDEAL_INFINITE, /* P_inf: everything below the L1 of unlimited bandwidth at its idle latency */
-    IDEAL_PERFECT   /* PerfX: every access is an L1 hit without latency */
+    /* P_DRAM: DRAM of unlimited bandwidth at its idle latency */
+    IDEAL_DRAM,
+    /* P_inf: everything below the L1 of unlimited bandwidth at its idle latency */
+    IDEAL_INFINITE,
+    /* PerfX: every access is an L1 hit without latency */
+    IDEAL_PERFECT
 };
 
-extern const struct param_row machine_rows[];     /* the machine's own */
-extern const struct param_group machine_groups[]; /* its own and those of every component */
+/* The machine's own. */
+extern const struct param_row machine_rows[];
+/* Its own and those of every component. */
+extern const struct param_group machine_groups[];
 
 /* `name` is a machine of the machines/ folder or a path to a .yaml file. overrides: "key=value" strings. */
 bool machine_load(const char *name, const char *const *overrides, uint32_t override_count,

@@ -4,10 +4,14 @@
 #include "core/machine_size.h"
 
 enum {
-    /* bytes of the host's memory */
-    LINE_COST = 64, /* its tags, its age, its address */
-    MSHR_COST = 96, /* the entry and its slots of the hash table */
-    ENTRY_COST = 32 /* of a queue or a list of waiters */
+    /* ---- bytes of the host's memory ---- */
+
+    /* its tags, its age, its address */
+    LINE_COST = 64,
+    /* the entry and its slots of the hash table */
+    MSHR_COST = 96,
+    /* of a queue or a list of waiters */
+    ENTRY_COST = 32
 };
 /* Bytes. Every machine of machines/ takes less than a hundredth of it. */
 static const uint64_t host_bytes_max = 8ull << 30;

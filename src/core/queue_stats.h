@@ -8,12 +8,18 @@
 #include "stats/stat.h"
 
 enum queue_kind {
-    QUEUE_L1_MISS,     /* SM -> crossbar */
-    QUEUE_L2_ACCESS,   /* crossbar -> L2 slice */
-    QUEUE_L2_MISS,     /* L2 slice -> DRAM */
-    QUEUE_L2_FILL,     /* DRAM -> L2 slice */
-    QUEUE_L2_RESPONSE, /* L2 slice -> crossbar */
-    QUEUE_L1_RESPONSE, /* crossbar -> SM */
+    /* SM -> crossbar */
+    QUEUE_L1_MISS,
+    /* crossbar -> L2 slice */
+    QUEUE_L2_ACCESS,
+    /* L2 slice -> DRAM */
+    QUEUE_L2_MISS,
+    /* DRAM -> L2 slice */
+    QUEUE_L2_FILL,
+    /* L2 slice -> crossbar */
+    QUEUE_L2_RESPONSE,
+    /* crossbar -> SM */
+    QUEUE_L1_RESPONSE,
     QUEUE_KINDS
 };
 

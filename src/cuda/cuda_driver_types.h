@@ -45,7 +45,8 @@ typedef enum {
 #undef CU_ERROR
 } CUresult;
 
-typedef enum { CU_DEVICE_ATTRIBUTE_MAX = 148 } CUdevice_attribute; /* the numbers are in libcuda_device.c */
+/* The numbers are in libcuda_device.c. */
+typedef enum { CU_DEVICE_ATTRIBUTE_MAX = 148 } CUdevice_attribute;
 typedef enum { CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK = 1 } CUdevice_P2PAttribute;
 typedef enum {
     CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,

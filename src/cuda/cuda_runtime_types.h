@@ -250,13 +250,15 @@ struct cudaTextureDesc {
     unsigned maxAnisotropy;
     enum cudaTextureFilterMode mipmapFilterMode;
     float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
-    int disableTrilinearOptimization, seamlessCubemap; /* not in every CUDA 11 */
+    /* not in every CUDA 11 */
+    int disableTrilinearOptimization, seamlessCubemap;
 };
 struct cudaResourceViewDesc {
     int format;
     size_t width, height, depth;
     unsigned firstMipmapLevel, lastMipmapLevel, firstLayer, lastLayer;
-    unsigned reserved[16]; /* not in CUDA 11 */
+    /* not in CUDA 11 */
+    unsigned reserved[16];
 };
 /* CUDA 11 and older: `texture<T> name;`. */
 struct textureReference {

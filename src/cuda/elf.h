@@ -9,7 +9,8 @@ struct elf_section {
     size_t len;
 };
 
-bool elf_is(const void *image, size_t len); /* a 64-bit little-endian ELF file */
+/* A 64-bit little-endian ELF file. */
+bool elf_is(const void *image, size_t len);
 /* Finds the bytes of a section by name; false when it is missing or empty. Never reads outside of the
  * image. */
 bool elf_find_section(const void *image, size_t len, const char *name, struct elf_section *out);

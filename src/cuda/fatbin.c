@@ -27,7 +27,8 @@ struct reader {
     uint64_t len;
     struct fatbin *out;
     struct diag_list *diags;
-    bool headers_only; /* leave options, names and texts out */
+    /* leave options, names and texts out */
+    bool headers_only;
 };
 
 static uint16_t get_u16(const uint8_t *p) { return (uint16_t)(p[0] | p[1] << 8); }

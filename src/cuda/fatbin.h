@@ -9,13 +9,18 @@
 #pragma GCC visibility push(default)
 
 struct fatbin_entry {
-    bool is_ptx;   /* else a cubin */
-    uint32_t arch; /* 75 */
+    /* else a cubin */
+    bool is_ptx;
+    /* 75 */
+    uint32_t arch;
     uint32_t version_major, version_minor;
-    const char *text; /* PTX, decompressed, zero-terminated; NULL for a cubin */
+    /* PTX, decompressed, zero-terminated; NULL for a cubin */
+    const char *text;
     size_t len;
-    const char *options;     /* ptxas options, "-O3 -maxrregcount=32", or "" */
-    const char *source_name; /* or "" */
+    /* ptxas options, "-O3 -maxrregcount=32", or "" */
+    const char *options;
+    /* or "" */
+    const char *source_name;
 };
 struct fatbin {
     struct arena arena;
@@ -27,7 +32,8 @@ struct fatbin {
  * error. */
 bool fatbin_read(const char *name, const void *data, size_t len, struct fatbin *out, struct diag_list *diags);
 void fatbin_free(struct fatbin *f);
-bool fatbin_is(const void *data); /* has the magic */
+/* Has the magic. */
+bool fatbin_is(const void *data);
 /* The lowest architecture that the fatbin has PTX for; 0 = none, or it is damaged. Reads headers alone. */
 uint32_t fatbin_lowest_ptx(const void *data, size_t len);
 /* The PTX entry to run: the highest architecture not above max_arch, or NULL. */
@@ -35,9 +41,12 @@ const struct fatbin_entry *fatbin_best_ptx(const struct fatbin *f, uint32_t max_
 
 /* The 24-byte record of .nvFatBinSegment, whose address is the argument of __cudaRegisterFatBinary. */
 struct fatbin_wrapper {
-    uint32_t magic, version;   /* version 2: made by the device linker */
-    const void *data;          /* the fatbin */
-    const void *const *linked; /* version 2: the fatbins that were linked, ended by NULL; version 1: unused */
+    /* version 2: made by the device linker */
+    uint32_t magic, version;
+    /* the fatbin */
+    const void *data;
+    /* version 2: the fatbins that were linked, ended by NULL; version 1: unused */
+    const void *const *linked;
 };
 enum { FATBIN_WRAPPER_MAGIC = 0x466243b1 };
 bool fatbin_is_wrapper(const void *data);

@@ -20,17 +20,25 @@ enum gpu_status {
     GPU_OUT_OF_MEMORY,
     GPU_INVALID_VALUE,
     GPU_INVALID_PTX,
-    GPU_NO_BINARY /* a fatbin without PTX */,
+    /* a fatbin without PTX */
+    GPU_NO_BINARY,
     GPU_NOT_FOUND,
     GPU_INVALID_HANDLE,
-    GPU_LAUNCH_FAILED /* the run faulted: sticky */,
-    GPU_BAD_LAUNCH /* refused */,
+    /* the run faulted: sticky */
+    GPU_LAUNCH_FAILED,
+    /* refused */
+    GPU_BAD_LAUNCH,
     GPU_TOO_MANY_RESOURCES,
-    GPU_ILLEGAL_ADDRESS /* sticky */,
-    GPU_MISALIGNED /* sticky */,
-    GPU_ASSERT /* sticky */,
-    GPU_TIMEOUT /* endless loop: sticky */,
-    GPU_ILLEGAL_INSTRUCTION /* sticky */,
+    /* sticky */
+    GPU_ILLEGAL_ADDRESS,
+    /* sticky */
+    GPU_MISALIGNED,
+    /* sticky */
+    GPU_ASSERT,
+    /* endless loop: sticky */
+    GPU_TIMEOUT,
+    /* sticky */
+    GPU_ILLEGAL_INSTRUCTION,
     GPU_NOT_SUPPORTED,
     GPU_NOT_READY,
     GPU_NO_DEVICE
@@ -49,8 +57,10 @@ struct gpu *gpu_get_for_driver(void);
 bool gpu_runtime_in_use(void);
 struct emu_device *gpu_device(struct gpu *g);
 const struct machine *gpu_machine(const struct gpu *g);
-enum gpu_status gpu_sticky(const struct gpu *g); /* the fault that ended the context, or GPU_OK */
-enum gpu_status gpu_settle(struct gpu *g);       /* runs all that is queued, then returns gpu_sticky */
+/* The fault that ended the context, or GPU_OK. */
+enum gpu_status gpu_sticky(const struct gpu *g);
+/* Runs all that is queued, then returns gpu_sticky. */
+enum gpu_status gpu_settle(struct gpu *g);
 /* cudaDeviceReset: frees all memory and textures, unloads every module, clears the fault. A gpu_module loaded
  * before stays a valid pointer but is dead (gpu_module_emu gives NULL, a launch gives GPU_INVALID_HANDLE):
  * unload it and load it again. The generation counts resets, so that an API can see that its module handles
@@ -82,12 +92,15 @@ struct gpu_launch {
     struct gpu_module *module;
     const struct isa_kernel *kernel;
     uint32_t grid[3], block[3], shared_dynamic_bytes;
-    void **args; /* one pointer per parameter; or NULL and `packed` is used */
+    /* one pointer per parameter; or NULL and `packed` is used */
+    void **args;
     const void *packed;
     size_t packed_bytes;
     bool cooperative;
-    uint32_t shared_wish; /* gpu_shared_wish; 0 = none */
-    uint64_t stream;      /* id, see gpu_stream_new; 0 = the legacy default stream */
+    /* gpu_shared_wish; 0 = none */
+    uint32_t shared_wish;
+    /* id, see gpu_stream_new; 0 = the legacy default stream */
+    uint64_t stream;
 };
 /* The shared memory that a program would like an SM to have during a launch: the function's carve-out in
  * percent (-1 = none), else the function's cache preference, else the device's (enum cudaFuncCache or
@@ -99,17 +112,23 @@ enum gpu_status gpu_launch(struct gpu *g, const struct gpu_launch *l);
  * A stream is known by its id; 0 is the legacy default stream. The two APIs register their handles, so that
  * each of them understands the other's. */
 uint64_t gpu_stream_new(struct gpu *g, const void *handle, bool nonblocking);
-void gpu_stream_end(struct gpu *g, const void *handle); /* what is queued on it still runs */
+/* What is queued on it still runs. */
+void gpu_stream_end(struct gpu *g, const void *handle);
 bool gpu_stream_find(const struct gpu *g, const void *handle, uint64_t *id);
-uint64_t gpu_stream_per_thread(struct gpu *g); /* the calling thread's own default stream */
+/* The calling thread's own default stream. */
+uint64_t gpu_stream_per_thread(struct gpu *g);
 enum gpu_status gpu_stream_sync(struct gpu *g, uint64_t stream);
 
 struct gpu_event {
     bool recorded;
-    uint64_t mark;       /* timed: core/timed.h; valid for the GPU of this generation */
-    uint64_t time_ns;    /* simulated time, once it was reached */
-    uint64_t generation; /* gpu_generation() when it was recorded */
-    uint64_t copies_ns;  /* time of the copies before it, where copies are not modelled */
+    /* timed: core/timed.h; valid for the GPU of this generation */
+    uint64_t mark;
+    /* simulated time, once it was reached */
+    uint64_t time_ns;
+    /* gpu_generation() when it was recorded */
+    uint64_t generation;
+    /* time of the copies before it, where copies are not modelled */
+    uint64_t copies_ns;
 };
 enum gpu_status gpu_event_record(struct gpu *g, struct gpu_event *e, uint64_t stream);
 /* Returns at once where the event was never recorded. */
@@ -156,7 +175,8 @@ uint32_t gpu_kernel_threads_max(const struct gpu *g, const struct isa_kernel *k)
 /* Says on stderr that a function of CUDA is not supported, and what to do where that is known. */
 void gpu_say_unsupported(const char *name);
 
-void gpu_lock(void); /* one lock around the device state; recursive */
+/* One lock around the device state; recursive. */
+void gpu_lock(void);
 void gpu_unlock(void);
 
 #pragma GCC visibility pop

@@ -11,7 +11,8 @@ enum side { SIDE_PAGEABLE, SIDE_PINNED, SIDE_MANAGED, SIDE_DEVICE };
 struct rows {
     size_t width, height, depth;
     uint8_t *dst;
-    const uint8_t *src; /* NULL: a fill */
+    /* NULL: a fill */
+    const uint8_t *src;
     size_t dst_pitch, dst_slice, src_pitch, src_slice;
     uint8_t pattern[16];
     size_t pattern_bytes;
@@ -21,7 +22,8 @@ struct rows {
 struct job {
     struct gpu *gpu;
     struct rows rows;
-    void *staged; /* what pageable memory held at the call; NULL: read when it is performed */
+    /* what pageable memory held at the call; NULL: read when it is performed */
+    void *staged;
 };
 
 /* ---- moving ---- */

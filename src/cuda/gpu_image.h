@@ -11,13 +11,19 @@ struct image_text {
 };
 
 struct image_texts {
-    const char *name;           /* as errors call the image */
-    uint32_t cc;                /* 75: of several texts for one piece of code the best for this capability */
-    struct diag_list *diags;    /* where errors go */
-    VEC(struct fatbin) fatbins; /* own the texts */
+    /* as errors call the image */
+    const char *name;
+    /* 75: of several texts for one piece of code the best for this capability */
+    uint32_t cc;
+    /* where errors go */
+    struct diag_list *diags;
+    /* own the texts */
+    VEC(struct fatbin) fatbins;
     VEC(struct image_text) items;
-    uint32_t regs_max;     /* the lowest --maxrregcount that the texts were built with; 0 = none */
-    bool has_machine_code; /* of a real GPU */
+    /* the lowest --maxrregcount that the texts were built with; 0 = none */
+    uint32_t regs_max;
+    /* of a real GPU */
+    bool has_machine_code;
 };
 
 /* Takes an image apart until PTX texts remain: PTX, a fatbin, the wrapper that points to one, an ELF file

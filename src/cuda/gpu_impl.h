@@ -16,12 +16,15 @@ struct kernel_stats {
 };
 
 struct gpu_stats {
-    struct map by_name; /* -> struct kernel_stats, in the order of first launch */
+    /* -> struct kernel_stats, in the order of first launch */
+    struct map by_name;
     uint64_t launches;
     struct emu_stats total;
     uint64_t copied_bytes;
-    uint64_t wall_ns; /* spent in the emulator */
-    uint64_t sim_ns;  /* simulated time, see gpu_time.c */
+    /* spent in the emulator */
+    uint64_t wall_ns;
+    /* simulated time, see gpu_time.c */
+    uint64_t sim_ns;
 };
 
 struct gpu_stream_name {
@@ -40,15 +43,22 @@ struct gpu {
     uint64_t generation;
     VEC(struct gpu_module *) modules;
     struct gpu_stats stats;
-    struct timed_gpu *timed; /* NULL in a functional run */
+    /* NULL in a functional run */
+    struct timed_gpu *timed;
     VEC(struct gpu_stream_name) streams;
-    uint64_t stream_ids;         /* ids given out so far */
-    VEC(char *) libraries_named; /* those without PTX that the user was told of */
-    uint32_t objects_seen;       /* of the process, in the linker's order */
+    /* ids given out so far */
+    uint64_t stream_ids;
+    /* those without PTX that the user was told of */
+    VEC(char *) libraries_named;
+    /* of the process, in the linker's order */
+    uint32_t objects_seen;
     struct gpu_progress progress;
-    struct gpu_keep *keep; /* NULL: nobody keeps the statistics of a program that ends suddenly */
-    bool is_cut;           /* made from what such a program left */
-    uint64_t races;        /* found on the devices before the last reset */
+    /* NULL: nobody keeps the statistics of a program that ends suddenly */
+    struct gpu_keep *keep;
+    /* made from what such a program left */
+    bool is_cut;
+    /* found on the devices before the last reset */
+    uint64_t races;
 };
 
 struct gpu_text {
@@ -58,15 +68,19 @@ struct gpu_text {
 
 /* A kernel that was lowered again with at most `regs` registers. */
 struct gpu_variant {
-    const struct isa_kernel *of, *kernel; /* kernel: NULL where that failed */
+    /* kernel: NULL where that failed */
+    const struct isa_kernel *of, *kernel;
     uint32_t regs;
 };
 
 struct gpu_module {
-    struct emu_module *emu; /* NULL once the device was reset */
+    /* NULL once the device was reset */
+    struct emu_module *emu;
     char *name;
-    VEC(struct gpu_text) texts; /* its PTX */
-    uint32_t regs_max;          /* registers of a thread that the program or the user allows; 0 = no limit */
+    /* its PTX */
+    VEC(struct gpu_text) texts;
+    /* registers of a thread that the program or the user allows; 0 = no limit */
+    uint32_t regs_max;
     VEC(struct gpu_variant) variants;
 };
 

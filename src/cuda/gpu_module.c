@@ -18,7 +18,8 @@ struct load {
     const struct gpu_text *texts;
     uint32_t text_count;
     uint32_t regs_max;
-    const char *only; /* one kernel; NULL = all */
+    /* one kernel; NULL = all */
+    const char *only;
     struct diag_list diags;
     VEC(struct ptx_module *) modules;
 };

@@ -61,7 +61,8 @@ struct handle {
     struct handle *next;
 };
 
-void *handle_new(enum handle_kind kind, size_t bytes); /* zeroed; begins with a struct handle */
+/* zeroed; begins with a struct handle. */
+void *handle_new(enum handle_kind kind, size_t bytes);
 void handle_free(void *h);
 static inline bool handle_is(const void *h, enum handle_kind kind)
 {
@@ -75,7 +76,8 @@ struct CUctx_st {
     bool primary;
     int cache_config, shared_config;
     VEC(CUmodule) modules;
-    VEC(uint64_t) allocs; /* bases of what this context allocated */
+    /* bases of what this context allocated */
+    VEC(uint64_t) allocs;
 };
 
 struct CUfunc_st {
@@ -83,7 +85,8 @@ struct CUfunc_st {
     CUmodule module;
     char *name;
     const struct isa_kernel *kernel;
-    int dynamic_shared_max; /* opted in to */
+    /* opted in to */
+    int dynamic_shared_max;
     int carveout, cache_config, cluster_policy, non_portable;
     /* The launch interface of CUDA 2 and 3, set piece by piece. */
     uint32_t old_block[3], old_shared;
@@ -92,8 +95,10 @@ struct CUfunc_st {
 
 struct CUmod_st {
     struct handle head;
-    CUcontext context; /* NULL: it belongs to a library */
-    CUlibrary library; /* NULL: it belongs to a context */
+    /* NULL: it belongs to a library */
+    CUcontext context;
+    /* NULL: it belongs to a context */
+    CUlibrary library;
     struct gpu_module *gpu;
     uint64_t generation;
     VEC(CUfunction) functions;
@@ -105,8 +110,10 @@ struct CUlib_st {
     CUmodule module;
     char *name;
     const void *image;
-    size_t len;  /* 0 = the image says */
-    void *owned; /* the copy that image points to, or NULL */
+    /* 0 = the image says */
+    size_t len;
+    /* the copy that image points to, or NULL */
+    void *owned;
 };
 
 struct CUstream_st {
@@ -124,7 +131,8 @@ struct CUevent_st {
 struct CUarray_st {
     struct handle head;
     CUDA_ARRAY3D_DESCRIPTOR desc;
-    uint64_t base, pitch, slice; /* bytes from row to row, from layer to layer */
+    /* bytes from row to row, from layer to layer */
+    uint64_t base, pitch, slice;
 };
 struct CUmemPoolHandle_st {
     struct handle head;
@@ -134,30 +142,39 @@ struct CUmemPoolHandle_st {
 
 /* ---- the start of every call ---- */
 CUresult cu_status(enum gpu_status s);
-struct gpu *cu_gpu(void); /* never NULL once cu_ready() said CUDA_SUCCESS */
-CUresult cu_ready(void);  /* cuInit was called and there is a GPU */
+/* Never NULL once cu_ready() said CUDA_SUCCESS. */
+struct gpu *cu_gpu(void);
+/* cuInit was called and there is a GPU. */
+CUresult cu_ready(void);
 /* cu_ready, and a context is current and no fault is pending; runs what is queued. ctx may be NULL. */
 CUresult cu_enter(CUcontext *ctx);
-CUresult cu_enter_launch(CUcontext *ctx); /* cu_enter, but what is queued stays queued */
+/* cu_enter, but what is queued stays queued. */
+CUresult cu_enter_launch(CUcontext *ctx);
 CUcontext cu_current(void);
 bool cu_device_ok(CUdevice dev);
 bool cu_stream_ok(CUstream s);
-uint64_t cu_stream_id(CUstream s); /* the id that cuda/gpu.h uses */
+/* The id that cuda/gpu.h uses. */
+uint64_t cu_stream_id(CUstream s);
 struct gpu_order cu_order(CUstream s, bool async);
 
 /* ---- shared between the files ---- */
 void cu_context_add_alloc(CUcontext ctx, uint64_t base);
-bool cu_context_drop_alloc(uint64_t base); /* in whichever context it is */
+/* In whichever context it is. */
+bool cu_context_drop_alloc(uint64_t base);
 CUcontext cu_context_of_alloc(uint64_t base);
 void cu_module_destroy(CUmodule m);
 CUresult cu_module_from(CUcontext ctx, const char *name, const void *image, size_t len,
                         const struct gpu_load_options *options, CUmodule *out);
 CUresult cu_find_function(CUmodule m, const char *name, CUfunction *out);
-CUfunction cu_function(const void *h); /* h: a CUfunction or a CUkernel; NULL when it is neither */
+/* H: a CUfunction or a CUkernel; NULL when it is neither. */
+CUfunction cu_function(const void *h);
 CUresult cu_alloc(uint64_t bytes, uint64_t align, enum space_kind kind, const char *label, uint64_t *out);
-uint32_t cu_format_bytes(CUarray_format f); /* 0 = not a format that can be used */
-bool cu_runtime_linked(void);               /* a CUDA runtime inside of the program uses this library */
-void cu_storage_end(CUcontext ctx);         /* tells the runtime to forget what it keeps for a context */
+/* 0 = not a format that can be used. */
+uint32_t cu_format_bytes(CUarray_format f);
+/* A CUDA runtime inside of the program uses this library. */
+bool cu_runtime_linked(void);
+/* Tells the runtime to forget what it keeps for a context. */
+void cu_storage_end(CUcontext ctx);
 int cu_device_attribute(const struct machine *m, int attribute, bool *known);
 void cu_uuid(CUuuid *out);
 

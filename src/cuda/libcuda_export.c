@@ -76,8 +76,8 @@ UNKNOWN(tools_tls, 3)
 static const void *const tools_tls_table[4] = {BYTES(tools_tls_table), SLOT(tools_tls_unknown_1),
                                                SLOT(tools_tls_unknown_2), SLOT(tools_tls_unknown_3)};
 
-static uint32_t callback_switches[1024],
-    callback_domains[14]; /* the runtime reads them before it calls a tool */
+/* The runtime reads them before it calls a tool. */
+static uint32_t callback_switches[1024], callback_domains[14];
 static void hooks_switches(void **out, size_t *count)
 {
     *out = callback_switches;

@@ -15,9 +15,12 @@
 struct linker {
     struct ptx_module *out;
     struct diag_list *diags;
-    struct map funcs, vars; /* name -> the definition (or the first declaration) that stands for it */
-    struct map taken;       /* every name of the result -> itself */
-    struct map renamed;     /* of the current module: old name -> new name */
+    /* name -> the definition (or the first declaration) that stands for it */
+    struct map funcs, vars;
+    /* every name of the result -> itself */
+    struct map taken;
+    /* of the current module: old name -> new name */
+    struct map renamed;
     uint32_t line_base, file_base, loc_base;
 };
 

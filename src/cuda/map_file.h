@@ -8,7 +8,8 @@ struct mapped_file {
     const void *data;
     size_t len;
 };
-bool map_file(const char *path, struct mapped_file *out); /* false: it cannot be read, or is empty */
+/* False: it cannot be read, or is empty. */
+bool map_file(const char *path, struct mapped_file *out);
 void unmap_file(struct mapped_file *file);
 
 #endif

@@ -5,8 +5,10 @@
 #include "core/timed.h"
 
 struct gpu_progress {
-    uint64_t at_ns, insts;      /* when it was last drawn; warp instructions then */
-    uint64_t kernel, kernel_ns; /* the kernel shown, and since when */
+    /* when it was last drawn; warp instructions then */
+    uint64_t at_ns, insts;
+    /* the kernel shown, and since when */
+    uint64_t kernel, kernel_ns;
     bool visible;
 };
 

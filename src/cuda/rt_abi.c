@@ -22,7 +22,8 @@ int rt_abi_version(void) { return RT_ABI == 13 ? 13000 : RT_ABI == 12 ? 12090 : 
 /* ---- structs that grew ---- */
 
 enum {
-    RESOURCE_DESC_OLD_BYTES = 64, /* the union of 11 and 12 is 48 bytes */
+    /* the union of 11 and 12 is 48 bytes */
+    RESOURCE_DESC_OLD_BYTES = 64,
     TEXTURE_DESC_OLD_BYTES = offsetof(struct cudaTextureDesc, disableTrilinearOptimization),
 };
 

@@ -4,8 +4,10 @@
 
 #include "cuda/cuda_runtime_types.h"
 
-int rt_abi_version(void);                /* 13000, 12090, 11080 */
-size_t rt_abi_resource_desc_bytes(void); /* how much of these structs the program has */
+/* 13000, 12090, 11080. */
+int rt_abi_version(void);
+/* How much of these structs the program has. */
+size_t rt_abi_resource_desc_bytes(void);
 size_t rt_abi_texture_desc_bytes(void);
 size_t rt_abi_view_desc_bytes(void);
 size_t rt_abi_func_attributes_bytes(void);

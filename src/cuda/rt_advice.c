@@ -7,7 +7,8 @@
 
 struct rt_advice {
     bool read_mostly, accessed_by_device, accessed_by_host;
-    struct cudaMemLocation preferred, prefetched; /* type Invalid = none */
+    /* type Invalid = none */
+    struct cudaMemLocation preferred, prefetched;
 };
 
 static bool location_valid(struct cudaMemLocation at)

@@ -67,10 +67,15 @@
     return rt_done(rt_error_)
 
 /* rt_error.c */
-cudaError_t rt_find_gpu(struct gpu **out);     /* cudaErrorNoDevice when the configuration is wrong */
-cudaError_t rt_enter(struct gpu **out);        /* and the fault that ended the context; runs what is queued */
-cudaError_t rt_enter_launch(struct gpu **out); /* rt_enter, but what is queued stays queued */
-cudaError_t rt_done(cudaError_t e);            /* notes e for cudaGetLastError; returns it */
+
+/* cudaErrorNoDevice when the configuration is wrong. */
+cudaError_t rt_find_gpu(struct gpu **out);
+/* The same, and the fault that ended the context; runs what is queued. */
+cudaError_t rt_enter(struct gpu **out);
+/* rt_enter, but what is queued stays queued. */
+cudaError_t rt_enter_launch(struct gpu **out);
+/* Notes e for cudaGetLastError; returns it. */
+cudaError_t rt_done(cudaError_t e);
 cudaError_t rt_from_status(enum gpu_status s);
 
 #endif

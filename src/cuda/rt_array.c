@@ -136,9 +136,11 @@ CUDART_RETURNS(struct cudaChannelFormatDesc, cudaCreateChannelDesc, (int x, int 
 /* ---- boxes: the general copy ---- */
 
 struct side {
-    const struct rt_array *array; /* NULL: pointer */
+    /* NULL: pointer */
+    const struct rt_array *array;
     struct cudaPitchedPtr pointer;
-    struct cudaPos pos; /* x in bytes, y in rows, z in slices */
+    /* x in bytes, y in rows, z in slices */
+    struct cudaPos pos;
 };
 struct box {
     size_t width_bytes, height, depth;

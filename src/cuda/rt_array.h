@@ -7,16 +7,19 @@
 struct rt_array {
     struct rt_object object;
     struct cudaChannelFormatDesc desc;
-    struct cudaExtent extent; /* texels, as the program gave it: height 0 = 1D, depth 0 = no slices */
+    /* texels, as the program gave it: height 0 = 1D, depth 0 = no slices */
+    struct cudaExtent extent;
     unsigned flags;
     uint32_t texel_bytes;
     uint64_t address;
-    size_t pitch, rows, slices; /* bytes from row to row; rows and slices are at least 1 */
+    /* bytes from row to row; rows and slices are at least 1 */
+    size_t pitch, rows, slices;
 };
 
 struct rt_format {
     uint32_t channels, channel_bits;
-    uint8_t kind /* enum emu_tex_chan */;
+    /* enum emu_tex_chan */
+    uint8_t kind;
     bool normalized;
 };
 

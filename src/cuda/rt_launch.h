@@ -9,7 +9,8 @@ size_t rt_dynamic_shared_limit(struct gpu *g, const struct rt_kernel *k);
 
 /* Streams: 0, the two special values, or a live one. */
 bool rt_stream_valid(cudaStream_t stream);
-uint64_t rt_stream_id(struct gpu *g, cudaStream_t stream); /* the id that cuda/gpu.h uses */
+/* The id that cuda/gpu.h uses. */
+uint64_t rt_stream_id(struct gpu *g, cudaStream_t stream);
 
 /* The order of a copy or fill. */
 struct rt_order {

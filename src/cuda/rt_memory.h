@@ -8,9 +8,11 @@
 cudaError_t rt_alloc(struct gpu *g, void **out, size_t bytes, enum space_kind kind, const char *what);
 /* The live allocation that holds p, or NULL. */
 const struct space_alloc *rt_find_alloc(struct gpu *g, const void *p);
-bool rt_alloc_is_managed(const struct space_alloc *a, const void *p); /* a holds p */
+/* A holds p. */
+bool rt_alloc_is_managed(const struct space_alloc *a, const void *p);
 void rt_pointer_info(struct gpu *g, const void *p, struct cudaPointerAttributes *out);
-void rt_pooled_forget(void *p); /* rt_pool.c: p is freed, whichever way */
+/* rt_pool.c: p is freed, whichever way. */
+void rt_pooled_forget(void *p);
 
 /* rt_advice.c; location -1 is the host. Both APIs of prefetch and advice come here (rt_abi.c). */
 cudaError_t rt_mem_prefetch(struct gpu *g, const void *p, size_t bytes, struct cudaMemLocation to,

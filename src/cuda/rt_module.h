@@ -8,12 +8,18 @@
 struct rt_kernel {
     struct rt_object object;
     struct rt_binary *binary;
-    const void *host;             /* its stub in the program; NULL for one of a library */
-    char *name;                   /* in the PTX */
-    const struct isa_kernel *isa; /* NULL until the binary is loaded */
-    int dynamic_shared_max;       /* cudaFuncAttributeMaxDynamicSharedMemorySize; -1 = not set */
-    int carveout;                 /* percent of shared memory preferred; -1 = no wish */
-    int cache_config;             /* enum cudaFuncCache */
+    /* its stub in the program; NULL for one of a library */
+    const void *host;
+    /* in the PTX */
+    char *name;
+    /* NULL until the binary is loaded */
+    const struct isa_kernel *isa;
+    /* cudaFuncAttributeMaxDynamicSharedMemorySize; -1 = not set */
+    int dynamic_shared_max;
+    /* percent of shared memory preferred; -1 = no wish */
+    int carveout;
+    /* enum cudaFuncCache */
+    int cache_config;
 };
 
 /* A __device__, __constant__ or __managed__ variable. */
@@ -22,8 +28,10 @@ struct rt_variable {
     const void *host;
     char *name;
     size_t bytes;
-    void **managed;   /* where the program keeps its pointer to a __managed__ one; NULL for others */
-    uint64_t address; /* 0 until the binary is loaded */
+    /* where the program keeps its pointer to a __managed__ one; NULL for others */
+    void **managed;
+    /* 0 until the binary is loaded */
+    uint64_t address;
 };
 
 /* A texture reference of a CUDA 11 or older program. */
@@ -32,20 +40,26 @@ struct rt_texref {
     const struct textureReference *host;
     char *name;
     bool normalized_read;
-    uint64_t handle; /* emulator texture that it is bound to; 0 = unbound */
+    /* emulator texture that it is bound to; 0 = unbound */
+    uint64_t handle;
     size_t offset_bytes;
 };
 
 /* One registered fat binary, or one loaded library (cudaLibrary_t). */
 struct rt_binary {
     struct rt_object object;
-    const void *wrapper; /* as registered; NULL for a library */
-    const void *code;    /* a library's image, given by the program or `owned`; NULL for a registered one */
+    /* as registered; NULL for a library */
+    const void *wrapper;
+    /* a library's image, given by the program or `owned`; NULL for a registered one */
+    const void *code;
     size_t code_bytes;
     void *owned;
-    char *name;                /* as messages call it */
-    struct gpu_module *module; /* NULL until first use and after cudaDeviceReset */
-    cudaError_t error;         /* why loading failed; tried once */
+    /* as messages call it */
+    char *name;
+    /* NULL until first use and after cudaDeviceReset */
+    struct gpu_module *module;
+    /* why loading failed; tried once */
+    cudaError_t error;
     VEC(struct rt_kernel *) kernels;
     VEC(struct rt_variable *) variables;
     VEC(struct rt_texref *) texrefs;

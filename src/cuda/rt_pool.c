@@ -9,7 +9,8 @@ enum { POOL_INT_ATTRS = 3 };
 
 struct rt_pool {
     struct rt_object object;
-    int reuse[POOL_INT_ATTRS]; /* cudaMemPoolReuse*, on by default; nothing depends on them */
+    /* cudaMemPoolReuse*, on by default; nothing depends on them */
+    int reuse[POOL_INT_ATTRS];
     uint64_t release_threshold;
     uint64_t used_bytes, used_high_bytes;
 };

@@ -4,7 +4,8 @@
 #include "base/hash.h"
 #include "isa/isa.h"
 
-enum { ATTRIBUTE_MAX = 147 }; /* the last one of CUDA 13.0 */
+/* The last one of CUDA 13.0. */
+enum { ATTRIBUTE_MAX = 147 };
 
 _Static_assert(sizeof(struct rt_props_11) == 728, "cudaDeviceProp of CUDA 11");
 _Static_assert(sizeof(struct rt_props_12) == 1032, "cudaDeviceProp of CUDA 12");

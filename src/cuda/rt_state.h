@@ -19,23 +19,35 @@ struct rt_object {
 };
 
 struct rt_state {
-    struct rt_table objects;          /* live handles: address -> struct rt_object */
-    struct rt_table kernels;          /* host stub -> struct rt_kernel */
-    struct rt_table variables;        /* host variable -> struct rt_variable */
-    struct rt_table texrefs;          /* host texture reference -> struct rt_texref */
-    struct rt_table textures;         /* texture object -> struct rt_texture */
-    struct rt_table host_flags;       /* pinned or registered base -> its flags + 1 */
-    struct rt_table pooled;           /* device address -> struct rt_pooled */
-    struct rt_table advised;          /* managed base -> struct rt_advice */
-    VEC(struct rt_binary *) binaries; /* in order of registration */
+    /* live handles: address -> struct rt_object */
+    struct rt_table objects;
+    /* host stub -> struct rt_kernel */
+    struct rt_table kernels;
+    /* host variable -> struct rt_variable */
+    struct rt_table variables;
+    /* host texture reference -> struct rt_texref */
+    struct rt_table texrefs;
+    /* texture object -> struct rt_texture */
+    struct rt_table textures;
+    /* pinned or registered base -> its flags + 1 */
+    struct rt_table host_flags;
+    /* device address -> struct rt_pooled */
+    struct rt_table pooled;
+    /* managed base -> struct rt_advice */
+    struct rt_table advised;
+    /* in order of registration */
+    VEC(struct rt_binary *) binaries;
     struct rt_pool *pool_default, *pool_current;
-    uint32_t binary_count; /* registered so far, for names in messages */
+    /* registered so far, for names in messages */
+    uint32_t binary_count;
     uint32_t alloc_count;
     uint32_t device_flags;
     enum cudaFuncCache cache_config;
-    size_t limits[cudaLimitCount]; /* those that change nothing here, as the program set them */
+    /* those that change nothing here, as the program set them */
+    size_t limits[cudaLimitCount];
     bool limits_ready;
-    uint64_t generation; /* gpu_generation() when the tables were last valid */
+    /* gpu_generation() when the tables were last valid */
+    uint64_t generation;
 };
 
 enum { RT_CONFIG_DEPTH = 16, RT_ARGS_MAX = 32764 /* bytes of kernel parameters, since CUDA 12.1 */ };
@@ -45,7 +57,8 @@ struct rt_config {
     dim3 grid, block;
     size_t shared_bytes;
     cudaStream_t stream;
-    uint8_t *args; /* cudaSetupArgument; NULL where that is not used */
+    /* cudaSetupArgument; NULL where that is not used */
+    uint8_t *args;
     size_t arg_bytes;
 };
 struct rt_thread {
@@ -58,8 +71,10 @@ struct rt_state *rt_state(void);
 struct rt_thread *rt_thread(void);
 
 void rt_object_add(void *object, enum rt_kind kind);
-void *rt_object_find(const void *handle, enum rt_kind kind); /* NULL: no such live object */
-void rt_object_remove(void *object);                         /* forgets it and frees it */
+/* NULL: no such live object */
+void *rt_object_find(const void *handle, enum rt_kind kind);
+/* forgets it and frees it */
+void rt_object_remove(void *object);
 
 static inline struct space *rt_space(struct gpu *g) { return emu_device_space(gpu_device(g)); }
 

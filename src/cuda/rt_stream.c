@@ -11,7 +11,8 @@ struct rt_stream {
     uint64_t id;
     unsigned flags;
     int priority;
-    cudaLaunchAttributeValue attributes[cudaLaunchAttributeCount]; /* as the program set them */
+    /* as the program set them */
+    cudaLaunchAttributeValue attributes[cudaLaunchAttributeCount];
 };
 struct rt_event {
     struct rt_object object;
@@ -19,8 +20,10 @@ struct rt_event {
     struct gpu_event gpu;
 };
 
-enum { PRIORITY_LEAST = 0, PRIORITY_GREATEST = -5 }; /* the range of devices since compute capability 7.0 */
-enum { STREAM_ID_LEGACY = 1, STREAM_ID_PER_THREAD = 2 }; /* values of cudaStreamGetId */
+/* The range of devices since compute capability 7.0. */
+enum { PRIORITY_LEAST = 0, PRIORITY_GREATEST = -5 };
+/* Values of cudaStreamGetId. */
+enum { STREAM_ID_LEGACY = 1, STREAM_ID_PER_THREAD = 2 };
 
 static bool stream_is_default(cudaStream_t s)
 {

@@ -5,7 +5,8 @@
 
 #include "base/hash.h"
 
-static char removed_mark; /* its address stands for a removed slot; never written */
+/* Its address stands for a removed slot; never written. */
+static char removed_mark;
 
 static bool is_live(const struct rt_table_slot *s) { return s->value && s->value != &removed_mark; }
 

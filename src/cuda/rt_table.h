@@ -7,7 +7,8 @@
 
 struct rt_table_slot {
     uint64_t key;
-    void *value; /* NULL: empty or removed */
+    /* NULL: empty or removed */
+    void *value;
 };
 struct rt_table {
     struct rt_table_slot *slots;
@@ -15,8 +16,10 @@ struct rt_table {
 };
 
 void *rt_table_get(const struct rt_table *t, uint64_t key);
-void rt_table_put(struct rt_table *t, uint64_t key, void *value); /* replaces an earlier value */
-void *rt_table_remove(struct rt_table *t, uint64_t key);          /* returns the value, or NULL */
+/* Replaces an earlier value. */
+void rt_table_put(struct rt_table *t, uint64_t key, void *value);
+/* Returns the value, or NULL. */
+void *rt_table_remove(struct rt_table *t, uint64_t key);
 void rt_table_free(struct rt_table *t);
 
 static inline uint64_t rt_key(const void *p) { return (uint64_t)(uintptr_t)p; }

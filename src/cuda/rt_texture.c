@@ -11,12 +11,14 @@
 #include "cuda/rt_memory.h"
 
 enum { TEXTURE_ALIGN = 512, TEXTURE_PITCH_ALIGN = 32 };
-enum { LINEAR_TEXELS_MAX = 1 << 28 }; /* cudaDevAttrMaxTexture1DLinearWidth */
+/* cudaDevAttrMaxTexture1DLinearWidth. */
+enum { LINEAR_TEXELS_MAX = 1 << 28 };
 
 struct rt_texture {
     struct cudaResourceDesc resource;
     struct cudaTextureDesc texture;
-    struct cudaResourceViewDesc view; /* zeros: none was given */
+    /* zeros: none was given */
+    struct cudaResourceViewDesc view;
 };
 
 static cudaError_t build_linear(struct gpu *g, const struct cudaResourceDesc *r, uint32_t texel,

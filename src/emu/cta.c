@@ -14,7 +14,8 @@ enum {
      * the second for its own. */
     WARP_TURN = 128,
     CTA_TURN_PER_WARP = 1024,
-    SPIN_ROUNDS = 4, /* rounds in which all warps only wait before other CTAs get their turn */
+    /* rounds in which all warps only wait before other CTAs get their turn */
+    SPIN_ROUNDS = 4,
     /* Instructions after which lanes that wait for reconvergence continue alone: for waiting that is not
      * recognised as such. */
     RELEASE_INSTS = 1 << 28

@@ -7,28 +7,41 @@
 enum { BARRIERS = 16, WARPS_MAX = 64 };
 
 struct barrier {
-    uint32_t expected;           /* threads, as the program gave it; 0 = all threads of the CTA */
-    uint32_t arrivals;           /* threads that arrived and have not ended since */
-    uint32_t votes, votes_true;  /* for bar.red */
-    uint64_t warps;              /* mask of warps that arrived, even in part */
-    uint32_t arrived[WARPS_MAX]; /* lanes */
+    /* threads, as the program gave it; 0 = all threads of the CTA */
+    uint32_t expected;
+    /* threads that arrived and have not ended since */
+    uint32_t arrivals;
+    /* for bar.red */
+    uint32_t votes, votes_true;
+    /* mask of warps that arrived, even in part */
+    uint64_t warps;
+    /* lanes */
+    uint32_t arrived[WARPS_MAX];
 };
 
 struct cta {
     struct run *run;
     uint32_t id[3];
-    uint64_t linear; /* number in the grid */
-    uint32_t sm;     /* what %smid says */
-    bool busy;       /* holds a CTA that has not ended */
+    /* number in the grid */
+    uint64_t linear;
+    /* what %smid says */
+    uint32_t sm;
+    /* holds a CTA that has not ended */
+    bool busy;
     uint32_t warp_count, live_threads;
-    uint64_t warps_ready; /* mask of warps with a leaf that can run */
+    /* mask of warps with a leaf that can run */
+    uint64_t warps_ready;
     uint64_t warps_done;
-    uint32_t barriers_used; /* mask of barriers at which someone arrived */
+    /* mask of barriers at which someone arrived */
+    uint32_t barriers_used;
     /* Instructions since lanes that wait for reconvergence were last released. */
     uint64_t insts_since_yield;
-    uint32_t yields;        /* when stepped: yields of its warps since lanes were last released */
-    struct cta *next;       /* when stepped: list of the grid's spare CTAs */
-    struct race_cta *races; /* for the search for races, or NULL */
+    /* when stepped: yields of its warps since lanes were last released */
+    uint32_t yields;
+    /* when stepped: list of the grid's spare CTAs */
+    struct cta *next;
+    /* for the search for races, or NULL */
+    struct race_cta *races;
     uint8_t *shared;
     uint8_t *local;
     struct warp *warps;
@@ -44,9 +57,11 @@ size_t cta_block_bytes(const struct run *run);
 /* Makes room for any CTA of the run, in a block of cta_block_bytes that starts at a line of the host's cache.
  * False: the host has no memory for its local memory. */
 bool cta_place(struct cta *c, struct run *run, void *block);
-void cta_free(struct cta *c); /* what is not in the block */
+/* what is not in the block */
+void cta_free(struct cta *c);
 void cta_start(struct cta *c, uint64_t linear);
-enum cta_end cta_run(struct cta *c); /* one turn */
+/* one turn */
+enum cta_end cta_run(struct cta *c);
 /* Lets lanes that wait for others of their warp continue alone, in warps that cannot run; false: there are
  * none. */
 bool cta_release_waiting(struct cta *c);
@@ -54,7 +69,9 @@ bool cta_release_waiting(struct cta *c);
 bool cta_past_limit(struct cta *c, struct warp *w);
 
 /* ---- barrier.c ---- */
-void barrier_exit(struct warp *w, uint32_t mask); /* threads ended: barriers stop waiting for them */
+
+/* threads ended: barriers stop waiting for them */
+void barrier_exit(struct warp *w, uint32_t mask);
 /* How many threads have arrived at a barrier and how many it expects, for reports. */
 void barrier_count(const struct cta *c, uint32_t number, uint32_t *arrived, uint32_t *expected);
 

@@ -13,20 +13,28 @@
 
 struct deferred {
     const struct isa_inst *inst;
-    struct warp *warp; /* whose registers get the results; NULL: its CTA is gone */
-    uint32_t todo;     /* lanes that are not made yet */
-    uint32_t owed;     /* lanes that the timing model has not asked for */
-    uint32_t logged;   /* lanes of todo that the log of the SM has (late.h) */
-    uint32_t next;     /* list of the warp, in program order, or list of free records */
+    /* whose registers get the results; NULL: its CTA is gone */
+    struct warp *warp;
+    /* lanes that are not made yet */
+    uint32_t todo;
+    /* lanes that the timing model has not asked for */
+    uint32_t owed;
+    /* lanes of todo that the log of the SM has (late.h) */
+    uint32_t logged;
+    /* list of the warp, in program order, or list of free records */
+    uint32_t next;
     uint64_t addr[ISA_LANES];
     struct atomic_rows values;
 };
 
 struct deferred_pool {
-    VEC(struct deferred) records; /* number n is at n - 1; 0 = none */
+    /* number n is at n - 1; 0 = none */
+    VEC(struct deferred) records;
     uint32_t free;
-    uint32_t share; /* the SM that owns it, as the timing model numbers its records */
-    uint32_t last;  /* the record that deferred_op made; 0 = none, all lanes are made */
+    /* the SM that owns it, as the timing model numbers its records */
+    uint32_t share;
+    /* the record that deferred_op made; 0 = none, all lanes are made */
+    uint32_t last;
 };
 
 void deferred_free(struct deferred_pool *p);

@@ -15,15 +15,23 @@
 
 /* Limits of the modelled device. */
 struct emu_limits {
-    uint32_t threads_per_cta_max; /* 1024 */
-    uint32_t grid_max[3];         /* 2^31-1, 65535, 65535 */
-    uint32_t block_max[3];        /* 1024, 1024, 64 */
-    uint32_t shared_per_cta_max;  /* bytes, static + dynamic (opt-in limit) */
-    uint32_t regs_per_cta_max;    /* 65536 */
+    /* 1024 */
+    uint32_t threads_per_cta_max;
+    /* 2^31-1, 65535, 65535 */
+    uint32_t grid_max[3];
+    /* 1024, 1024, 64 */
+    uint32_t block_max[3];
+    /* bytes, static + dynamic (opt-in limit) */
+    uint32_t shared_per_cta_max;
+    /* 65536 */
+    uint32_t regs_per_cta_max;
     uint32_t sm_count;
-    uint32_t stack_bytes;    /* per thread, for real calls: cudaLimitStackSize */
-    uint64_t heap_bytes;     /* device malloc: cudaLimitMallocHeapSize */
-    uint64_t warp_insts_max; /* per warp; 0 = no limit. Past it the launch faults as an endless loop */
+    /* per thread, for real calls: cudaLimitStackSize */
+    uint32_t stack_bytes;
+    /* device malloc: cudaLimitMallocHeapSize */
+    uint64_t heap_bytes;
+    /* per warp; 0 = no limit. Past it the launch faults as an endless loop */
+    uint64_t warp_insts_max;
     uint32_t clock_khz;
 };
 
@@ -41,7 +49,8 @@ void emu_device_on_output(struct emu_device *d,
 /* From now on emu_run looks for accesses that race, and writes each pair of instructions that it finds where
  * messages go (docs/emulator.md). */
 void emu_device_find_races(struct emu_device *d);
-uint64_t emu_device_races(const struct emu_device *d); /* pairs found so far */
+/* Pairs found so far. */
+uint64_t emu_device_races(const struct emu_device *d);
 /* One line that says how many pairs were found. */
 void emu_race_summary(uint64_t pairs, struct strbuf *out);
 
@@ -65,8 +74,10 @@ struct emu_launch {
     const struct isa_kernel *kernel;
     uint32_t grid[3], block[3];
     uint32_t shared_dynamic_bytes;
-    const void *params; /* the parameter block, kernel->param_bytes long, laid out by isa_param.offset */
-    bool cooperative;   /* all CTAs resident together; grid.sync works */
+    /* the parameter block, kernel->param_bytes long, laid out by isa_param.offset */
+    const void *params;
+    /* all CTAs resident together; grid.sync works */
+    bool cooperative;
     /* 1 + percent of an SM's shared memory that the program would like to have; 0 = no wish. Only
      * the timing model uses it. */
     uint32_t shared_wish;
@@ -81,7 +92,8 @@ struct emu_launch {
 struct emu_stats {
     uint64_t warp_insts, thread_insts;
     uint64_t ctas, warps;
-    uint64_t loads, stores, atomics; /* warp instructions */
+    /* warp instructions */
+    uint64_t loads, stores, atomics;
     uint64_t divergent_branches;
     uint64_t insts_by_unit[ISA_UNIT_COUNT];
 };
@@ -99,16 +111,21 @@ enum emu_fault_kind {
     EMU_BAD_CALL,
     EMU_STACK_OVERFLOW,
     EMU_BAD_BARRIER,
-    EMU_BAD_MASK, /* a warp-wide instruction whose mask does not name the lane */
+    /* a warp-wide instruction whose mask does not name the lane */
+    EMU_BAD_MASK,
     EMU_BAD_TEXTURE,
     EMU_READ_ONLY,
-    EMU_LAW_BROKEN,   /* timed GPU only */
-    EMU_INTERRUPTED,  /* timed GPU only */
-    EMU_BAD_MECHANISM /* timed GPU only */
+    /* timed GPU only */
+    EMU_LAW_BROKEN,
+    /* timed GPU only */
+    EMU_INTERRUPTED,
+    /* timed GPU only */
+    EMU_BAD_MECHANISM
 };
 struct emu_fault {
     enum emu_fault_kind kind;
-    char message[2048]; /* rendered: several lines, ready to print */
+    /* rendered: several lines, ready to print */
+    char message[2048];
     const char *kernel;
     uint32_t ptx_line, cuda_line, pc;
     const char *cuda_file;
@@ -129,21 +146,32 @@ enum emu_fault_kind emu_check_launch(struct emu_device *d, const struct emu_laun
 enum emu_tex_addr { EMU_TEX_WRAP, EMU_TEX_CLAMP, EMU_TEX_MIRROR, EMU_TEX_BORDER };
 enum emu_tex_chan { EMU_CHAN_SIGNED, EMU_CHAN_UNSIGNED, EMU_CHAN_FLOAT };
 struct emu_texture {
-    uint64_t address;                  /* first texel, device memory */
-    uint32_t width, height, depth;     /* texels; height 0 = 1D, depth 0 = 2D */
-    uint64_t pitch_bytes, slice_bytes; /* row to row, slice or layer to the next */
-    uint32_t layers; /* 0: not layered; a cube map has 6 for each cube, and then depth is 0 */
+    /* first texel, device memory */
+    uint64_t address;
+    /* texels; height 0 = 1D, depth 0 = 2D */
+    uint32_t width, height, depth;
+    /* row to row, slice or layer to the next */
+    uint64_t pitch_bytes, slice_bytes;
+    /* 0: not layered; a cube map has 6 for each cube, and then depth is 0 */
+    uint32_t layers;
     bool is_cube;
-    bool is_surface;       /* suld and sust alone take it; it has no sampler */
-    uint8_t channels;      /* 1, 2 or 4 */
-    uint8_t channel_bits;  /* 8, 16 or 32 */
-    uint8_t channel_kind;  /* enum emu_tex_chan */
-    bool is_linear_memory; /* 1D fetch from linear memory: no filtering, out of range returns 0 */
-    uint8_t addr_mode[3];  /* enum emu_tex_addr */
+    /* suld and sust alone take it; it has no sampler */
+    bool is_surface;
+    /* 1, 2 or 4 */
+    uint8_t channels;
+    /* 8, 16 or 32 */
+    uint8_t channel_bits;
+    /* enum emu_tex_chan */
+    uint8_t channel_kind;
+    /* 1D fetch from linear memory: no filtering, out of range returns 0 */
+    bool is_linear_memory;
+    /* enum emu_tex_addr */
+    uint8_t addr_mode[3];
     bool linear_filter, normalized_coords, read_normalized, srgb;
     float border[4];
 };
-uint64_t emu_texture_create(struct emu_device *d, const struct emu_texture *t); /* handle, never 0 */
+/* Handle, never 0. */
+uint64_t emu_texture_create(struct emu_device *d, const struct emu_texture *t);
 bool emu_texture_destroy(struct emu_device *d, uint64_t handle);
 const struct emu_texture *emu_texture_get(const struct emu_device *d, uint64_t handle);
 

@@ -15,8 +15,10 @@ struct warp;
 struct exec {
     /* [0] registers of the warp, [1] constant pool (read only); 128-byte rows, 64-byte aligned. */
     uint32_t *rows[2];
-    uint32_t *pred;    /* 8 lane masks */
-    struct warp *warp; /* for instructions that need more than registers (memory, control, barriers) */
+    /* 8 lane masks */
+    uint32_t *pred;
+    /* for instructions that need more than registers (memory, control, barriers) */
+    struct warp *warp;
 };
 
 /* mask = lanes that execute: active and guard true. Never 0 for arithmetic. */

@@ -8,9 +8,12 @@
 /* What is kept for each machine instruction of the kernel: how often it ran, and where its accesses went
  * last, because an instruction tends to stay in one allocation. */
 struct pc_info {
-    uint64_t insts;  /* warp instructions */
-    uint64_t idle;   /* lanes that did not take part, summed over these */
-    uint64_t lo, hi; /* addresses from lo up to hi are known to be valid for this instruction */
+    /* warp instructions */
+    uint64_t insts;
+    /* lanes that did not take part, summed over these */
+    uint64_t idle;
+    /* addresses from lo up to hi are known to be valid for this instruction */
+    uint64_t lo, hi;
 };
 
 struct deferred_pool;
@@ -22,9 +25,12 @@ struct run_share {
     struct pc_info *pcs;
     uint64_t divergent_branches;
     struct emu_fault *fault;
-    struct emu_fault own_fault;     /* where `fault` points when there are several */
-    struct deferred_pool *deferred; /* when stepped: global atomics that have not happened yet */
-    struct emu_log *log;            /* NULL: writes to memory take effect at once */
+    /* where `fault` points when there are several */
+    struct emu_fault own_fault;
+    /* when stepped: global atomics that have not happened yet */
+    struct deferred_pool *deferred;
+    /* NULL: writes to memory take effect at once */
+    struct emu_log *log;
 };
 
 struct run {
@@ -35,21 +41,32 @@ struct run {
     const struct isa_inst *insts;
     exec_fn *const *table;
     struct run_share first;
-    struct run_share **shares; /* when stepped by several SMs, by SM; NULL: the SM has had no CTA */
+    /* when stepped by several SMs, by SM; NULL: the SM has had no CTA */
+    struct run_share **shares;
     uint32_t share_count;
-    uint32_t *pool;                 /* constant pool: 32 words a row */
-    uint32_t (*tids)[3][ISA_LANES]; /* for each warp of a CTA */
+    /* constant pool: 32 words a row */
+    uint32_t *pool;
+    /* for each warp of a CTA */
+    uint32_t (*tids)[3][ISA_LANES];
     uint32_t threads, warps_per_cta;
-    uint64_t id; /* number of the launch, from 1 on */
+    /* number of the launch, from 1 on */
+    uint64_t id;
     uint64_t ctas;
-    uint32_t shared_bytes; /* per CTA */
-    uint32_t local_bytes;  /* per thread */
+    /* per CTA */
+    uint32_t shared_bytes;
+    /* per thread */
+    uint32_t local_bytes;
     struct emu_fault *fault;
-    struct launch_block *block;  /* parameters and workspace in device memory */
-    const uint64_t *cycles, *ns; /* what the clocks show; NULL: instructions executed */
-    struct races *races;         /* the search for races, or NULL */
-    struct idle *idle;           /* the watch that is under way, or NULL */
-    struct run *next;            /* list of the device */
+    /* parameters and workspace in device memory */
+    struct launch_block *block;
+    /* what the clocks show; NULL: instructions executed */
+    const uint64_t *cycles, *ns;
+    /* the search for races, or NULL */
+    struct races *races;
+    /* the watch that is under way, or NULL */
+    struct idle *idle;
+    /* list of the device */
+    struct run *next;
 };
 
 /* Threads that one SM holds. */

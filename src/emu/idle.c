@@ -19,7 +19,8 @@ struct sample {
     uint32_t pc, mask;
     uint64_t hash;
     uint32_t loads, keep_at;
-    bool is_sync; /* it is volatile or atomic: other loads of the leaf say less about what it waits for */
+    /* it is volatile or atomic: other loads of the leaf say less about what it waits for */
+    bool is_sync;
     uint8_t space;
     uint32_t bytes;
     uint64_t address;
@@ -27,8 +28,10 @@ struct sample {
 };
 
 struct idle_warp {
-    uint32_t cycling;                 /* lanes */
-    struct sample samples[ISA_LANES]; /* of leaves, by their first lane */
+    /* lanes */
+    uint32_t cycling;
+    /* of leaves, by their first lane */
+    struct sample samples[ISA_LANES];
 };
 
 struct idle {
@@ -37,7 +40,8 @@ struct idle {
     exec_fn *table[ISA_OP_COUNT];
     bool changed;
     struct idle_warp *warps;
-    uint32_t *cycling; /* threads of each CTA, when it was last looked at */
+    /* threads of each CTA, when it was last looked at */
+    uint32_t *cycling;
 };
 
 /* ---- what watched instructions do ---- */

@@ -16,34 +16,45 @@ enum { LATE_LANE_BYTES = 32 };
 
 enum late_kind {
     LATE_STORE,
-    LATE_SETTLE, /* atomics of a record are made, because their own thread accesses the bytes */
-    LATE_APPLY,  /* atomics of a record have reached the L2 slice that makes them */
-    LATE_OP      /* printf, malloc, free, assert */
+    /* atomics of a record are made, because their own thread accesses the bytes */
+    LATE_SETTLE,
+    /* atomics of a record have reached the L2 slice that makes them */
+    LATE_APPLY,
+    /* printf, malloc, free, assert */
+    LATE_OP
 };
 
 struct late_entry {
-    uint8_t kind;  /* enum late_kind */
-    bool regular;  /* a store: lane l goes to base + l * stride */
-    uint32_t mask; /* lanes that are stored; lanes of the record; lanes that execute */
+    /* enum late_kind */
+    uint8_t kind;
+    /* a store: lane l goes to base + l * stride */
+    bool regular;
+    /* lanes that are stored; lanes of the record; lanes that execute */
+    uint32_t mask;
     /* a store */
     uint32_t bytes;
     uint8_t *base;
     int64_t stride;
     /* atomics */
     struct deferred_pool *pool;
-    uint32_t record, fresh; /* fresh: lanes that no older entry of the log has */
+    /* fresh: lanes that no older entry of the log has */
+    uint32_t record, fresh;
     /* an operation */
     struct warp *warp;
     const struct isa_inst *inst;
     uint32_t pc;
-    uint8_t *at[ISA_LANES]; /* a store that is not regular */
+    /* a store that is not regular */
+    uint8_t *at[ISA_LANES];
     uint8_t data[ISA_LANES * LATE_LANE_BYTES];
 };
 
 struct emu_log {
-    VEC(struct late_entry) entries; /* emptied, never freed: it grows to what a cycle needs */
-    uint64_t lo, hi;                /* all bytes that the entries touch lie in [lo, hi) */
-    uint8_t *written;               /* set when the log is not empty: checked before it is applied */
+    /* emptied, never freed: it grows to what a cycle needs */
+    VEC(struct late_entry) entries;
+    /* all bytes that the entries touch lie in [lo, hi) */
+    uint64_t lo, hi;
+    /* set when the log is not empty: checked before it is applied */
+    uint8_t *written;
     uint8_t views[ISA_LANES][LATE_LANE_BYTES];
 };
 

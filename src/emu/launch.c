@@ -17,8 +17,10 @@ struct residents {
     struct cta **slots;
     uint32_t count;
     uint64_t max;
-    uint64_t next; /* number of the CTA that starts next */
-    bool busy;     /* some had not ended in the last round */
+    /* number of the CTA that starts next */
+    uint64_t next;
+    /* some had not ended in the last round */
+    bool busy;
 };
 
 /* One more CTA becomes resident, if there is one and the device has room. False: the host has no memory. */

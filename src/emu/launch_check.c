@@ -3,8 +3,10 @@
 #include "emu/grid.h"
 
 enum {
-    SM_CTAS = 32, /* residency of one SM where the launch does not give it */
-    REG_UNIT = 8  /* registers of a thread are allocated in units of eight */
+    /* residency of one SM where the launch does not give it */
+    SM_CTAS = 32,
+    /* registers of a thread are allocated in units of eight */
+    REG_UNIT = 8
 };
 
 enum emu_fault_kind run_refuse(struct emu_fault *fault, const struct isa_kernel *k, const char *fmt, ...)

@@ -26,7 +26,8 @@ static void note_wait(struct warp *w, const struct isa_inst *i)
     if (i->flags & ISA_VOLATILE) w->sync_seen = 1;
 }
 
-enum { VEC_MAX = 4 }; /* checked when the module is loaded */
+/* Checked when the module is loaded. */
+enum { VEC_MAX = 4 };
 
 static uint32_t vec_of(const struct isa_inst *i) { return i->vec ? i->vec : 1; }
 

@@ -9,12 +9,16 @@ enum access { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC };
 
 /* Where the lanes of one access find their bytes on the host. */
 struct reach {
-    bool regular; /* lane l at base + l * stride, all 32 of them */
+    /* lane l at base + l * stride, all 32 of them */
+    bool regular;
     uint8_t *base;
     int64_t stride;
-    uint32_t shared;        /* lanes whose bytes lie in shared memory */
-    uint32_t global;        /* in device memory */
-    uint8_t *at[ISA_LANES]; /* when not regular: for the lanes of the mask */
+    /* lanes whose bytes lie in shared memory */
+    uint32_t shared;
+    /* in device memory */
+    uint32_t global;
+    /* when not regular: for the lanes of the mask */
+    uint8_t *at[ISA_LANES];
 };
 
 static inline uint8_t *reach_lane(const struct reach *r, uint32_t lane)
@@ -27,8 +31,10 @@ static inline uint8_t *reach_lane(const struct reach *r, uint32_t lane)
 struct access_desc {
     uint16_t addr;
     bool is_32;
-    uint8_t space;  /* enum isa_space */
-    uint8_t access; /* enum access */
+    /* enum isa_space */
+    uint8_t space;
+    /* enum access */
+    uint8_t access;
     uint32_t bytes;
     int64_t offset;
 };

@@ -4,16 +4,22 @@
 
 #include "emu/exec.h"
 
-void ops_memory(exec_fn **table); /* loads, stores, cp.async, prefetch, isspacep */
+/* Loads, stores, cp.async, prefetch, isspacep. */
+void ops_memory(exec_fn **table);
 void ops_atomic(exec_fn **table);
 void ops_texture(exec_fn **table);
 void ops_surface(exec_fn **table);
-void ops_warp(exec_fn **table); /* shuffles, votes, special registers, indirect moves */
-void ops_sync(exec_fn **table); /* waiting for member masks */
+/* Shuffles, votes, special registers, indirect moves. */
+void ops_warp(exec_fn **table);
+/* Waiting for member masks. */
+void ops_sync(exec_fn **table);
 void ops_barrier(exec_fn **table);
-void ops_mbarrier(exec_fn **table); /* mbarriers, cp.async.bulk */
-void ops_control(exec_fn **table);  /* calls, returns, exit, traps */
-void ops_services(exec_fn **table); /* printf, malloc, free, assert */
+/* Mbarriers, cp.async.bulk. */
+void ops_mbarrier(exec_fn **table);
+/* Calls, returns, exit, traps. */
+void ops_control(exec_fn **table);
+/* Printf, malloc, free, assert. */
+void ops_services(exec_fn **table);
 
 /* warp_ops.c: the instruction itself, once all lanes that it needs have arrived. NULL: op has no such
  * part. */

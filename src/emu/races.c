@@ -33,11 +33,16 @@ struct race_releases {
 };
 
 struct race_cta {
-    uint32_t *clocks;          /* [warp][warp] */
-    uint32_t *fences[SCOPES];  /* [warp][warp]: clocks at the warp's last fence; 0 = none */
-    uint32_t *barriers;        /* [barrier][warp]: joined clocks of those that have arrived */
-    uint64_t *acquired;        /* [warp]: a time */
-    uint64_t joined[BARRIERS]; /* acquired by those that have arrived */
+    /* [warp][warp] */
+    uint32_t *clocks;
+    /* [warp][warp]: clocks at the warp's last fence; 0 = none */
+    uint32_t *fences[SCOPES];
+    /* [barrier][warp]: joined clocks of those that have arrived */
+    uint32_t *barriers;
+    /* [warp]: a time */
+    uint64_t *acquired;
+    /* acquired by those that have arrived */
+    uint64_t joined[BARRIERS];
 };
 
 struct races {
@@ -45,8 +50,10 @@ struct races {
     exec_fn *const *plain;
     exec_fn *table[ISA_OP_COUNT];
     struct shadow shadow;
-    uint64_t time;                      /* releases so far */
-    VEC(struct race_releases) releases; /* by the number of the CTA */
+    /* releases so far */
+    uint64_t time;
+    /* by the number of the CTA */
+    VEC(struct race_releases) releases;
 };
 
 /* ---- CTAs ---- */

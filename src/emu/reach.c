@@ -137,7 +137,8 @@ COLD static void out_of_bounds(struct warp *w, uint32_t lane, enum place place, 
 
 struct addresses {
     const uint32_t *lo;
-    const uint32_t *hi; /* NULL: 32-bit addresses */
+    /* NULL: 32-bit addresses */
+    const uint32_t *hi;
 };
 
 static uint64_t address_of(const struct addresses *a, uint32_t lane, int64_t offset)

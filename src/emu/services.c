@@ -48,9 +48,11 @@ static uint64_t next_arg(struct args *a, uint32_t bytes)
 
 struct spec {
     char text[64];
-    uint32_t len, shorts; /* shorts: h, hh */
-    bool is_long, is_odd; /* odd: the device does not know it and prints it as it is */
-};                        /* one conversion, rewritten for the host's printf */
+    /* shorts: h, hh */
+    uint32_t len, shorts;
+    /* odd: the device does not know it and prints it as it is */
+    bool is_long, is_odd;
+}; /* one conversion, rewritten for the host's printf */
 
 static void spec_add(struct spec *s, const char *text)
 {

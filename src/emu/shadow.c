@@ -2,17 +2,22 @@
 #include "emu/shadow.h"
 
 enum {
-    PAGE_BITS = 12, /* bytes of memory that a page stands for */
+    /* bytes of memory that a page stands for */
+    PAGE_BITS = 12,
     TABLE_BITS = 18,
-    ADDRESS_BITS = 48, /* of the host's user space */
+    /* of the host's user space */
+    ADDRESS_BITS = 48,
     PAGE_BYTES = 1 << PAGE_BITS,
     WORD = 4
 };
 
 struct shadow_page {
-    uint32_t unit;             /* bytes of a cell: 4 or 1 */
-    struct shadow_cell *cells; /* PAGE_BYTES / unit */
-    uint64_t *released;        /* by word; NULL: none */
+    /* bytes of a cell: 4 or 1 */
+    uint32_t unit;
+    /* PAGE_BYTES / unit */
+    struct shadow_cell *cells;
+    /* by word; NULL: none */
+    uint64_t *released;
 };
 
 void shadow_open(struct shadow *s, uint32_t cta_warps)

@@ -16,9 +16,11 @@ enum access_kind_bits {
 
 /* One access of one thread. */
 struct shadow_access {
-    uint64_t warp : 56; /* number in the grid, from 1 on; 0 = no access */
+    /* number in the grid, from 1 on; 0 = no access */
+    uint64_t warp : 56;
     uint64_t lane : 5;
-    uint64_t kind : 3; /* enum access_kind_bits */
+    /* enum access_kind_bits */
+    uint64_t kind : 3;
     uint32_t clock, pc;
 };
 
@@ -36,10 +38,12 @@ struct shadow_cell {
 struct shadow_page;
 
 struct shadow {
-    struct shadow_page ***top; /* by the upper bits of an address, then by the number of its page */
+    /* by the upper bits of an address, then by the number of its page */
+    struct shadow_page ***top;
     VEC(struct shadow_page *) pages;
     VEC(struct shadow_page **) tables;
-    uint64_t cta_warps; /* warps of a CTA: warps of one CTA are preferred to be forgotten */
+    /* warps of a CTA: warps of one CTA are preferred to be forgotten */
+    uint64_t cta_warps;
 };
 
 void shadow_open(struct shadow *s, uint32_t cta_warps);

@@ -34,20 +34,26 @@ enum { CLASS_COUNT = 4 * 48, DEAD_MAX = 1024 };
 
 struct block {
     uint64_t base;
-    uint64_t next; /* index + 1 in the list of its class */
+    /* index + 1 in the list of its class */
+    uint64_t next;
 };
 
 struct space {
     uint64_t bytes_max, bytes_used;
-    uint64_t bump, committed; /* next free address; end of the usable pages */
+    /* next free address; end of the usable pages */
+    uint64_t bump, committed;
     uint64_t serial;
-    bool scattered; /* the range was used up once: from now on blocks come from the gaps */
-    uint32_t last;  /* entry of the last hit */
+    /* the range was used up once: from now on blocks come from the gaps */
+    bool scattered;
+    /* entry of the last hit */
+    uint32_t last;
     uint32_t dead;
     VEC(struct space_alloc) map;
     VEC(struct block) blocks;
-    uint32_t blocks_unused;           /* list of entries of `blocks` that hold nothing; index + 1 */
-    uint64_t class_head[CLASS_COUNT]; /* freed blocks by class; index + 1 */
+    /* list of entries of `blocks` that hold nothing; index + 1 */
+    uint32_t blocks_unused;
+    /* freed blocks by class; index + 1 */
+    uint64_t class_head[CLASS_COUNT];
 };
 
 struct space *space_create(uint64_t bytes_max)

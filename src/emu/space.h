@@ -17,21 +17,31 @@
 enum space_kind {
     SPACE_DEVICE,
     SPACE_MANAGED,
-    SPACE_HOST /* pinned */,
-    SPACE_REGISTERED /* the host's own, registered */,
-    SPACE_MODULE /* variables of a module */,
-    SPACE_CONST /* .const variables */,
-    SPACE_HEAP /* device malloc */,
-    SPACE_WINDOW /* of a controller: a privileged launch alone may touch it */,
+    /* pinned */
+    SPACE_HOST,
+    /* the host's own, registered */
+    SPACE_REGISTERED,
+    /* variables of a module */
+    SPACE_MODULE,
+    /* .const variables */
+    SPACE_CONST,
+    /* device malloc */
+    SPACE_HEAP,
+    /* of a controller: a privileged launch alone may touch it */
+    SPACE_WINDOW,
     SPACE_INTERNAL
 };
 
 struct space_alloc {
     uint64_t base, bytes;
-    uint8_t kind;      /* enum space_kind */
-    bool live;         /* false: freed, kept for explanations */
-    const char *label; /* "cudaMalloc #3", a variable's name; owned by the space */
-    uint64_t serial;   /* order of allocation */
+    /* enum space_kind */
+    uint8_t kind;
+    /* false: freed, kept for explanations */
+    bool live;
+    /* "cudaMalloc #3", a variable's name; owned by the space */
+    const char *label;
+    /* order of allocation */
+    uint64_t serial;
 };
 
 struct space;
@@ -48,7 +58,8 @@ void space_destroy(struct space *s);
 /* 0 = out of memory. */
 uint64_t space_alloc(struct space *s, uint64_t bytes, uint64_t align, enum space_kind kind,
                      const char *label);
-bool space_free(struct space *s, uint64_t base); /* false: not the base of a live allocation */
+/* False: not the base of a live allocation. */
+bool space_free(struct space *s, uint64_t base);
 /* Registers host memory under its own address. */
 bool space_register(struct space *s, void *host, uint64_t bytes, const char *label);
 bool space_unregister(struct space *s, void *host);

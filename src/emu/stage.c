@@ -3,7 +3,8 @@
 
 enum {
     CHUNK_BYTES = 2 << 20,
-    KEPT_BYTES = 64 << 20 /* of chunks that stay when a grid has ended */
+    /* of chunks that stay when a grid has ended */
+    KEPT_BYTES = 64 << 20
 };
 
 static bool add_chunk(struct stage *s, size_t bytes)

@@ -15,8 +15,10 @@ struct stage_chunk {
 
 struct stage {
     VEC(struct stage_chunk) chunks;
-    uint32_t current; /* the chunk that blocks are taken from */
-    size_t used;      /* bytes of it */
+    /* the chunk that blocks are taken from */
+    uint32_t current;
+    /* bytes of it */
+    size_t used;
 };
 
 /* A block that starts at a line of the host's cache and is not cleared; NULL: the host has no memory. */

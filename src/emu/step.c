@@ -22,10 +22,12 @@ enum {
 enum { SHARE_SHIFT = 20, SHARES_MAX = 1 << 12, RECORD_MASK = (1 << SHARE_SHIFT) - 1 };
 
 struct emu_grid {
-    struct run run; /* first: a warp's run is its grid */
+    /* first: a warp's run is its grid */
+    struct run run;
     struct emu_launch launch;
     struct deferred_pool deferred;
-    struct emu_log *const *logs; /* by SM; NULL: not shared */
+    /* by SM; NULL: not shared */
+    struct emu_log *const *logs;
     struct cta *open, *spare;
     uint64_t opened;
 };

@@ -28,8 +28,10 @@ const struct emu_launch *emu_grid_launch(const struct emu_grid *g);
 /* No two grids of a device share an id; they may share an address, one after the other. */
 uint64_t emu_grid_id(const struct emu_grid *g);
 uint64_t emu_grid_ctas(const struct emu_grid *g);
-uint32_t emu_grid_shared_bytes(const struct emu_grid *g); /* per CTA, static and dynamic */
-uint32_t emu_grid_local_bytes(const struct emu_grid *g);  /* per thread */
+/* Per CTA, static and dynamic. */
+uint32_t emu_grid_shared_bytes(const struct emu_grid *g);
+/* Per thread. */
+uint32_t emu_grid_local_bytes(const struct emu_grid *g);
 /* Does the address lie in memory that the host has allocated on the grid's device? What device malloc gives
  * comes and goes while grids run, and is left out. */
 bool emu_grid_has_memory(const struct emu_grid *g, uint64_t address);
@@ -43,7 +45,8 @@ void emu_grid_clock(struct emu_grid *g, const uint64_t *cycles, const uint64_t *
 struct emu_log *emu_log_create(uint8_t *written);
 void emu_log_destroy(struct emu_log *log);
 bool emu_log_is_empty(const struct emu_log *log);
-bool emu_log_apply(struct emu_log *log); /* false: a call of the device runtime faulted */
+/* False: a call of the device runtime faulted. */
+bool emu_log_apply(struct emu_log *log);
 void emu_grid_share(struct emu_grid *g, struct emu_log *const *logs, uint32_t sm_count);
 /* The fault of the first SM that has one becomes the grid's. */
 void emu_grid_find_fault(struct emu_grid *g);
@@ -51,15 +54,18 @@ void emu_grid_find_fault(struct emu_grid *g);
 /* sm: what %smid says, and with emu_grid_share whose log is written. NULL: the host has no memory for it (a
  * fault). */
 struct cta *emu_cta_open(struct emu_grid *g, uint64_t linear, uint32_t sm);
-void emu_cta_close(struct cta *c);            /* results of deferred atomics are dropped */
-uint64_t emu_cta_linear(const struct cta *c); /* its number in the grid */
+/* Results of deferred atomics are dropped. */
+void emu_cta_close(struct cta *c);
+/* Its number in the grid. */
+uint64_t emu_cta_linear(const struct cta *c);
 uint32_t emu_cta_warps(const struct cta *c);
 struct warp *emu_cta_warp(struct cta *c, uint32_t index);
 
 enum emu_warp_state {
     EMU_WARP_READY,
     EMU_WARP_AT_BARRIER,
-    EMU_WARP_AT_SYNC /* lanes wait for other lanes of the warp */,
+    /* lanes wait for other lanes of the warp */
+    EMU_WARP_AT_SYNC,
     EMU_WARP_DONE
 };
 enum emu_warp_state emu_warp_state(const struct warp *w);
@@ -81,7 +87,8 @@ void emu_warp_lose(struct warp *w, const isa_live_set *kept);
 enum { EMU_TEXELS_MAX = 8 };
 struct emu_texels {
     uint64_t addr[ISA_LANES][EMU_TEXELS_MAX];
-    uint8_t count[ISA_LANES]; /* 0: the border only */
+    /* 0: the border only */
+    uint8_t count[ISA_LANES];
 };
 
 /* What a step did beyond registers; what every instruction fills comes first. */
@@ -101,17 +108,24 @@ struct emu_access {
     /* A global atomic that has not happened yet: emu_atomic_apply must be called for each lane of mask &
      * ~shared_lanes. is_late: it is a load of a privileged launch, which reads memory when it is applied. */
     bool deferred, is_late;
-    uint8_t bytes;                      /* per lane, vector included: 1 to 16 (32 for four 64-bit words) */
-    uint32_t shared_lanes, local_lanes; /* subsets of mask */
-    uint32_t atomic_record;             /* the record of a deferred atomic */
-    uint8_t indirect;                   /* imov: the register of its array that it read */
-    uint32_t sleep_ns; /* nanosleep: the longest that any lane asks for; other instructions 0 */
+    /* per lane, vector included: 1 to 16 (32 for four 64-bit words) */
+    uint8_t bytes;
+    /* subsets of mask */
+    uint32_t shared_lanes, local_lanes;
+    /* the record of a deferred atomic */
+    uint32_t atomic_record;
+    /* imov: the register of its array that it read */
+    uint8_t indirect;
+    /* nanosleep: the longest that any lane asks for; other instructions 0 */
+    uint32_t sleep_ns;
     /* For the lanes of mask: global, const and param: device address; shared: offset in the CTA's shared
      * memory; local: offset in the thread's local memory; texture: address of the first texel read, or of the
      * texture; cp.async: the address that it reads (it writes shared memory as well). */
     uint64_t addr[ISA_LANES];
-    struct emu_texels texels; /* is_texture: all texels of the lanes of mask; bytes is the size of one */
-    uint32_t bulk_bytes[ISA_LANES]; /* is_bulk: what each lane copies, from or to addr; bytes is 0 */
+    /* is_texture: all texels of the lanes of mask; bytes is the size of one */
+    struct emu_texels texels;
+    /* is_bulk: what each lane copies, from or to addr; bytes is 0 */
+    uint32_t bulk_bytes[ISA_LANES];
 };
 
 /* Executes the next instruction. False: it faulted, or the CTA is in deadlock (the fault given to

@@ -56,8 +56,10 @@ struct fetch {
     const struct emu_texture *t;
     uint32_t lane;
     uint32_t layer;
-    bool beyond; /* the texture has no such layer: this is the nearest */
-    bool bad;    /* a texel lies outside of device memory */
+    /* the texture has no such layer: this is the nearest */
+    bool beyond;
+    /* a texel lies outside of device memory */
+    bool bad;
 };
 
 static float half_value(uint32_t h)

@@ -8,7 +8,8 @@
 #include "emu/grid.h"
 
 enum {
-    SPIN_TURN = 8, /* backward branches of a waiting loop before the turn passes to another leaf or warp */
+    /* backward branches of a waiting loop before the turn passes to another leaf or warp */
+    SPIN_TURN = 8,
     /* Such branches of one leaf before lanes that wait for it continue alone: far more than a loop with
      * atomics in it usually runs after other lanes of the warp have left it. */
     SPIN_RELEASE = 1024,
@@ -17,7 +18,8 @@ enum {
      * more than the 32 rounds in which all lanes of a warp get their turn at one word. */
     STEP_SPIN_TURN = 4,
     STEP_SPIN_RELEASE = 64,
-    LEAF_TURN_INSTS = 16384, /* a turn when stepped */
+    /* a turn when stepped */
+    LEAF_TURN_INSTS = 16384,
     /* Instructions of turns that one leaf used up after which lanes that wait for it are released too, for
      * other waiting loops. */
     LEAF_INSTS_RELEASE = 1 << 20

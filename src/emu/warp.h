@@ -16,54 +16,71 @@ enum { LEAVES_MAX = ISA_LANES, NODES_MAX = 64, NODE_NONE = 0xff };
 
 enum leaf_state {
     LEAF_READY,
-    LEAF_AT_BARRIER /* waits at a barrier of the CTA */,
-    LEAF_AT_SYNC /* .sync: for the lanes of a member mask */
+    /* waits at a barrier of the CTA */
+    LEAF_AT_BARRIER,
+    /* .sync: for the lanes of a member mask */
+    LEAF_AT_SYNC
 };
 
 /* How long lanes have run while others of the warp wait for them; goes from a leaf to what becomes of it, and
  * ends when all live lanes of the warp are together again. */
 struct patience {
-    uint32_t spins; /* backward branches of loops that look like waiting */
-    uint32_t insts; /* instructions of turns that it used up */
-    uint64_t ran;   /* when it last gave way; the leaf that did so longest ago is the next */
+    /* backward branches of loops that look like waiting */
+    uint32_t spins;
+    /* instructions of turns that it used up */
+    uint32_t insts;
+    /* when it last gave way; the leaf that did so longest ago is the next */
+    uint64_t ran;
 };
 
 struct leaf {
     uint32_t pc, mask;
-    uint32_t depth;  /* calls that it is in */
-    uint8_t node;    /* where it goes to meet the others; NODE_NONE = nowhere */
-    uint8_t state;   /* enum leaf_state */
-    uint8_t barrier; /* AT_BARRIER: its number */
+    /* calls that it is in */
+    uint32_t depth;
+    /* where it goes to meet the others; NODE_NONE = nowhere */
+    uint8_t node;
+    /* enum leaf_state */
+    uint8_t state;
+    /* AT_BARRIER: its number */
+    uint8_t barrier;
     struct patience patience;
-    uint64_t serial; /* order of birth: the youngest ready leaf runs first */
+    /* order of birth: the youngest ready leaf runs first */
+    uint64_t serial;
 };
 
 struct node {
     uint32_t reconv, depth;
     uint32_t expected, arrived;
     uint8_t parent;
-    struct patience patience; /* the most of those that arrived */
+    /* the most of those that arrived */
+    struct patience patience;
 };
 
 /* What an exec function did beyond registers; the higher value wins. */
 enum warp_event {
     EVENT_NONE,
-    EVENT_GO,     /* pc or mask of the current leaf changed: go on with it */
-    EVENT_SWITCH, /* the current leaf cannot go on: pick another */
-    EVENT_YIELD,  /* the turn is over: the program waits for others */
+    /* pc or mask of the current leaf changed: go on with it */
+    EVENT_GO,
+    /* the current leaf cannot go on: pick another */
+    EVENT_SWITCH,
+    /* the turn is over: the program waits for others */
+    EVENT_YIELD,
     EVENT_FAULT
 };
 
 struct call_row {
-    uint32_t ret[ISA_LANES]; /* where each lane goes back to */
-    uint32_t sp[ISA_LANES];  /* its stack in use, bytes */
+    /* where each lane goes back to */
+    uint32_t ret[ISA_LANES];
+    /* its stack in use, bytes */
+    uint32_t sp[ISA_LANES];
 };
 
 /* What copies do to mbarriers when they end: they arrive, or count as bytes that have come (is_tx). */
 struct arrival {
     uint32_t pc, mask;
     bool is_tx;
-    uint32_t offset[ISA_LANES]; /* of the mbarrier, in shared memory */
+    /* of the mbarrier, in shared memory */
+    uint32_t offset[ISA_LANES];
     uint32_t bytes[ISA_LANES];
 };
 
@@ -73,34 +90,55 @@ struct cta;
 
 /* A step touches the first three lines of the host's cache, and the leaf. */
 struct warp {
-    _Alignas(HOST_LINE) struct exec x; /* x.warp = this warp */
-    uint32_t event;                    /* enum warp_event */
-    uint32_t sync_seen;                /* the code read memory as one does that waits for another thread */
-    struct leaf *leaf;                 /* the current one */
-    uint32_t index;                    /* in the CTA */
-    uint32_t live;                     /* lanes that exist and have not ended */
-    uint32_t turn_insts;               /* when stepped: executed since the leaf's last turn */
-    uint32_t deferred_first;           /* when stepped: its atomics that have not happened yet: deferred.h */
+    /* x.warp = this warp */
+    _Alignas(HOST_LINE) struct exec x;
+    /* enum warp_event */
+    uint32_t event;
+    /* the code read memory as one does that waits for another thread */
+    uint32_t sync_seen;
+    /* the current one */
+    struct leaf *leaf;
+    /* in the CTA */
+    uint32_t index;
+    /* lanes that exist and have not ended */
+    uint32_t live;
+    /* when stepped: executed since the leaf's last turn */
+    uint32_t turn_insts;
+    /* when stepped: its atomics that have not happened yet: deferred.h */
+    uint32_t deferred_first;
     uint32_t pred[8];
     struct run *run;
-    struct run_share *share; /* the share of its SM */
+    /* the share of its SM */
+    struct run_share *share;
     struct cta *cta;
-    uint64_t insts;            /* executed so far */
-    uint64_t turn_start;       /* insts when its turn began */
-    struct emu_texels *texels; /* when stepped: where a texture fetch records what each lane read; or NULL */
-    uint8_t *local;            /* local memory of lane 0; the others follow, run->local_bytes apart */
-    const uint32_t (*tid)[ISA_LANES]; /* x, y, z of its threads */
-    uint32_t lanes;                   /* lanes that exist: fewer than 32 in the last warp of an odd CTA */
-    uint32_t leaf_used, leaf_ready;   /* masks of slots */
-    uint32_t sync_waiting;            /* mask of slots that are AT_SYNC */
+    /* executed so far */
+    uint64_t insts;
+    /* insts when its turn began */
+    uint64_t turn_start;
+    /* when stepped: where a texture fetch records what each lane read; or NULL */
+    struct emu_texels *texels;
+    /* local memory of lane 0; the others follow, run->local_bytes apart */
+    uint8_t *local;
+    /* x, y, z of its threads */
+    const uint32_t (*tid)[ISA_LANES];
+    /* lanes that exist: fewer than 32 in the last warp of an odd CTA */
+    uint32_t lanes;
+    /* masks of slots */
+    uint32_t leaf_used, leaf_ready;
+    /* mask of slots that are AT_SYNC */
+    uint32_t sync_waiting;
     uint64_t node_used;
-    uint32_t watch;             /* in a watch (idle.h): its number among the resident warps */
-    uint64_t serial, clock;     /* leaves made so far; turns passed so far */
-    VEC(struct call_row) calls; /* return addresses, by depth */
+    /* in a watch (idle.h): its number among the resident warps */
+    uint32_t watch;
+    /* leaves made so far; turns passed so far */
+    uint64_t serial, clock;
+    /* return addresses, by depth */
+    VEC(struct call_row) calls;
     /* When stepped: arrivals wait until the timing model asks for them (mbarrier.c). */
     bool defers_arrivals;
     VEC(struct arrival) arrivals;
-    uint32_t arrivals_made; /* of these */
+    /* of these */
+    uint32_t arrivals_made;
     /* Written when they come into use. */
     struct leaf leaves[LEAVES_MAX];
     struct node nodes[NODES_MAX];
@@ -148,18 +186,27 @@ struct part {
 void diverge_split(struct warp *w, const struct part *parts, uint32_t count, uint32_t reconv, uint32_t depth);
 /* Moves lanes of a waiting leaf into a new, ready leaf at pc. Returns the slot of that leaf. */
 uint32_t diverge_detach(struct warp *w, struct leaf *from, uint32_t mask, uint32_t pc);
-void diverge_arrive(struct warp *w);                       /* the current leaf is at its node's reconv */
-void diverge_exit(struct warp *w, uint32_t mask);          /* these lanes of the current leaf end */
-void diverge_block(struct warp *w, enum leaf_state state); /* the current leaf waits at its pc */
+/* The current leaf is at its node's reconv. */
+void diverge_arrive(struct warp *w);
+/* These lanes of the current leaf end. */
+void diverge_exit(struct warp *w, uint32_t mask);
+/* The current leaf waits at its pc. */
+void diverge_block(struct warp *w, enum leaf_state state);
 void diverge_wake(struct warp *w, struct leaf *leaf, uint32_t pc);
-bool diverge_pick(struct warp *w);    /* sets w->leaf to one that can run */
-void diverge_rotate(struct warp *w);  /* gives the turn to the leaf that has waited longest */
-bool diverge_release(struct warp *w); /* lets arrived lanes continue without the others; false: none */
+/* Sets w->leaf to one that can run. */
+bool diverge_pick(struct warp *w);
+/* Gives the turn to the leaf that has waited longest. */
+void diverge_rotate(struct warp *w);
+/* Lets arrived lanes continue without the others; false: none. */
+bool diverge_release(struct warp *w);
 
-exec_fn warp_op_bra; /* warp.c: a branch that only some lanes take */
+/* warp.c: a branch that only some lanes take. */
+exec_fn warp_op_bra;
 
 /* ---- sync.c: waiting for the lanes of a member mask ---- */
-void sync_resolve(struct warp *w); /* releases leaves that wait for no lane any more */
+
+/* Releases leaves that wait for no lane any more. */
+void sync_resolve(struct warp *w);
 /* Lanes that a waiting leaf still waits for. */
 uint32_t sync_missing(struct warp *w, const struct leaf *leaf);
 

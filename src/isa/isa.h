@@ -19,16 +19,22 @@ enum isa_unit { ISA_UNIT_INT, ISA_UNIT_FP32, ISA_UNIT_FP64, ISA_UNIT_HALF, ISA_U
 
 /* Flags of an opcode (a row of isa.def). */
 enum isa_op_flags {
-    ISA_COMM = 1 << 0, /* the first two sources may be swapped */
+    /* the first two sources may be swapped */
+    ISA_COMM = 1 << 0,
     ISA_LOAD = 1 << 1,
     ISA_STORE = 1 << 2,
     ISA_ATOMIC = 1 << 3,
-    ISA_BRANCH = 1 << 4,  /* ends a basic block */
-    ISA_BARRIER = 1 << 5, /* CTA barrier */
-    ISA_CONV = 1 << 6,    /* waits for the lanes that its member mask names */
-    ISA_SLOW = 1 << 7,    /* stands for a sequence of instructions on real hardware */
+    /* ends a basic block */
+    ISA_BRANCH = 1 << 4,
+    /* CTA barrier */
+    ISA_BARRIER = 1 << 5,
+    /* waits for the lanes that its member mask names */
+    ISA_CONV = 1 << 6,
+    /* stands for a sequence of instructions on real hardware */
+    ISA_SLOW = 1 << 7,
     ISA_SREG = 1 << 8,
-    ISA_MBARRIER = 1 << 9 /* reads or changes an mbarrier, in shared memory */
+    /* reads or changes an mbarrier, in shared memory */
+    ISA_MBARRIER = 1 << 9
 };
 
 enum isa_op {
@@ -39,8 +45,10 @@ enum isa_op {
 };
 
 struct isa_op_info {
-    const char *name;      /* "add.32" */
-    const char *dst, *src; /* operand letters */
+    /* "add.32" */
+    const char *name;
+    /* operand letters */
+    const char *dst, *src;
     uint8_t unit;
     uint16_t flags;
 };
@@ -64,14 +72,20 @@ static inline bool isa_is_arithmetic(uint16_t op)
 /* clang-format off */
 /* Flags of an instruction. */
 enum isa_inst_flags {
-    ISA_FTZ = 1 << 0, ISA_SAT = 1 << 1, ISA_RELU = 1 << 2, ISA_NANPROP = 1 << 3 /* min/max.NaN */,
-    ISA_XORSIGN = 1 << 4, ISA_A32 = 1 << 5 /* address operand is 32 bits */, ISA_VOLATILE = 1 << 6,
-    ISA_UNIFORM = 1 << 7 /* .uni: the program promises that all active lanes agree */,
-    ISA_JOIN = 1 << 8 /* a reconvergence point: some branch's reconv is here */,
+    /* ISA_NANPROP: min/max.NaN; ISA_A32: the address operand has 32 bits */
+    ISA_FTZ = 1 << 0, ISA_SAT = 1 << 1, ISA_RELU = 1 << 2, ISA_NANPROP = 1 << 3,
+    ISA_XORSIGN = 1 << 4, ISA_A32 = 1 << 5, ISA_VOLATILE = 1 << 6,
+    /* .uni: the program promises that all active lanes agree */
+    ISA_UNIFORM = 1 << 7,
+    /* a reconvergence point: some branch's reconv is here */
+    ISA_JOIN = 1 << 8,
     ISA_OOB = 1 << 9, ISA_SATFINITE = 1 << 10, ISA_NOFTZ = 1 << 11, ISA_ABS = 1 << 12,
-    ISA_NC = 1 << 13 /* ld.global.nc */,
-    ISA_ALIGNED = 1 << 14 /* barrier that the whole warp executes together */,
-    ISA_ORDERED = 1 << 15 /* .acquire, .release, .acq_rel, .sc: orders other accesses of its thread */
+    /* ld.global.nc */
+    ISA_NC = 1 << 13,
+    /* barrier that the whole warp executes together */
+    ISA_ALIGNED = 1 << 14,
+    /* .acquire, .release, .acq_rel, .sc: orders other accesses of its thread */
+    ISA_ORDERED = 1 << 15
 };
 
 enum isa_round { ISA_RN, ISA_RZ, ISA_RM, ISA_RP, ISA_RNA, ISA_RNI, ISA_RZI, ISA_RMI, ISA_RPI };
@@ -143,25 +157,32 @@ static inline uint32_t isa_index(uint16_t o) { return o & ISA_INDEX_MASK; }
 enum { ISA_GUARD_NOT = 0x80, ISA_DST_MAX = 4, ISA_SRC_MAX = 8, ISA_POOL_MAX = 0x1fff };
 
 struct isa_inst {
-    uint16_t op;    /* enum isa_op */
-    uint16_t flags; /* enum isa_inst_flags */
-    uint8_t guard;  /* predicate index, ISA_PT = always; | ISA_GUARD_NOT */
+    /* enum isa_op */
+    uint16_t op;
+    /* enum isa_inst_flags */
+    uint16_t flags;
+    /* predicate index, ISA_PT = always; | ISA_GUARD_NOT */
+    uint8_t guard;
     uint8_t mod, mod2, type, round, vec;
     uint16_t dst[ISA_DST_MAX];
     uint16_t src[ISA_SRC_MAX];
     int64_t imm;
-    uint32_t target; /* branch: instruction index */
-    uint32_t reconv; /* branch: instruction index where its paths meet again; ISA_NO_RECONV = at exit only */
-    uint32_t loc;    /* index into kernel.locs */
-    uint32_t live;   /* registers live before it (32-bit rows), for tables and mechanisms */
+    /* branch: instruction index */
+    uint32_t target;
+    /* branch: instruction index where its paths meet again; ISA_NO_RECONV = at exit only */
+    uint32_t reconv;
+    /* index into kernel.locs */
+    uint32_t loc;
+    /* registers live before it (32-bit rows), for tables and mechanisms */
+    uint32_t live;
 };
 #define ISA_NO_RECONV UINT32_MAX
 
 /* An indirect move takes its index from so many low bits of a register (Morpheus, section 4.3.2). */
 enum { ISA_INDIRECT_MASK = 0xff };
 
-/* The immediate of a surface access. */
-enum { ISA_SURFACE_FORMATTED = 0x40 }; /* x counts texels, and a texel is accessed */
+/* The immediate of a surface access: x counts texels, and a texel is accessed. */
+enum { ISA_SURFACE_FORMATTED = 0x40 };
 static inline int64_t isa_surface(uint32_t dims, bool is_layered, bool is_formatted, enum isa_outside outside)
 {
     return (int64_t)(dims | (is_layered ? ISA_TEX_LAYERED : 0u) |
@@ -192,7 +213,8 @@ struct isa_const {
     /* IMM: the word; PARAM: byte offset in the parameter block; ENV: enum isa_env; SYM: index into
      * kernel.syms. */
     uint32_t value;
-    int64_t addend; /* SYM */
+    /* SYM */
+    int64_t addend;
 };
 
 /* A module variable or function whose address the code uses. */
@@ -204,7 +226,8 @@ struct isa_sym {
 struct isa_loc {
     uint32_t ptx_line;
     uint32_t cuda_line;
-    const char *cuda_file; /* NULL = unknown */
+    /* NULL = unknown */
+    const char *cuda_file;
 };
 
 struct isa_param {
@@ -226,47 +249,63 @@ typedef struct {
 
 /* Why a kernel cannot run: it uses something of PTX that is not modelled. */
 struct isa_refusal {
-    const char *need; /* in a few words: "tensor cores are not modelled" */
-    const char *text; /* the diagnostic with its place, rendered */
+    /* in a few words: "tensor cores are not modelled" */
+    const char *need;
+    /* the diagnostic with its place, rendered */
+    const char *text;
 };
 
 /* One launchable image: the entry and every function that it can reach. */
 struct isa_kernel {
     const char *name;
-    const char *ptx_name;   /* file name of the PTX, for errors */
-    struct isa_inst *insts; /* entry at 0; 64-byte aligned */
+    /* file name of the PTX, for errors */
+    const char *ptx_name;
+    /* entry at 0; 64-byte aligned */
+    struct isa_inst *insts;
     uint32_t inst_count;
-    isa_live_set *live;       /* live set before each instruction */
-    struct isa_const *consts; /* pool; row 0 is always the immediate 0 */
+    /* live set before each instruction */
+    isa_live_set *live;
+    /* pool; row 0 is always the immediate 0 */
+    struct isa_const *consts;
     uint32_t const_count;
     struct isa_sym *syms;
     uint32_t sym_count;
     struct isa_loc *locs;
     uint32_t loc_count;
-    uint32_t *branch_targets; /* tables of BRX */
+    /* tables of BRX */
+    uint32_t *branch_targets;
     uint32_t branch_target_count;
-    struct isa_func *funcs; /* [0] = the entry itself */
+    /* [0] = the entry itself */
+    struct isa_func *funcs;
     uint32_t func_count;
     struct isa_param *params;
     uint32_t param_count, param_bytes;
-    uint32_t reg_count; /* 32-bit registers per thread, for occupancy */
+    /* 32-bit registers per thread, for occupancy */
+    uint32_t reg_count;
     uint32_t pred_count;
-    uint32_t spill_bytes;  /* local memory used by the allocator, per thread */
-    uint32_t frame_bytes;  /* local memory of the entry's frame, spills included */
-    bool uses_stack;       /* has real calls: needs stack beyond the frame */
-    uint32_t shared_bytes; /* static shared memory; dynamic begins at shared_dynamic_offset */
+    /* local memory used by the allocator, per thread */
+    uint32_t spill_bytes;
+    /* local memory of the entry's frame, spills included */
+    uint32_t frame_bytes;
+    /* has real calls: needs stack beyond the frame */
+    bool uses_stack;
+    /* static shared memory; dynamic begins at shared_dynamic_offset */
+    uint32_t shared_bytes;
     uint32_t shared_dynamic_offset;
     uint32_t maxntid[3], reqntid[3], minnctapersm;
-    const struct isa_refusal *refused; /* NULL: it can run. Otherwise it has a signature and no code. */
+    /* NULL: it can run. Otherwise it has a signature and no code. */
+    const struct isa_refusal *refused;
 };
 
 /* A module variable in device memory. */
 struct isa_var {
     const char *name;
-    bool is_const; /* .const bank */
+    /* .const bank */
+    bool is_const;
     bool is_extern, is_visible;
     uint64_t bytes, align;
-    const uint8_t *init; /* NULL = zeros */
+    /* NULL = zeros */
+    const uint8_t *init;
     struct isa_reloc {
         uint64_t offset;
         uint32_t bytes;
@@ -278,7 +317,8 @@ struct isa_var {
 
 struct isa_module {
     struct arena arena;
-    const char *name; /* as errors call it */
+    /* as errors call it */
+    const char *name;
     struct isa_kernel **kernels;
     uint32_t kernel_count;
     struct isa_var *vars;
@@ -286,9 +326,11 @@ struct isa_module {
     /* func_id -> name, for function pointers: value = ISA_FUNC_BASE + 16 * func_id. */
     const char **func_names;
     uint32_t func_count;
-    const char *ptx_text; /* kept for errors and disassembly */
+    /* kept for errors and disassembly */
+    const char *ptx_text;
     size_t ptx_len;
-    uint32_t target_sm, ptx_version; /* 75; 90 = 9.0 */
+    /* 75; 90 = 9.0 */
+    uint32_t target_sm, ptx_version;
 };
 #define ISA_FUNC_BASE 0x1000u
 

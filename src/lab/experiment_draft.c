@@ -11,7 +11,8 @@
 #include "core/mech/mech_set.h"
 
 struct column_draft {
-    const struct yaml_node *at; /* the column's name */
+    /* the column's name */
+    const struct yaml_node *at;
     const char *machine;
     const struct yaml_node *machine_at;
     setting_list sets, mech_sets;

@@ -101,11 +101,13 @@ static bool put_resident(const struct json_node *root, const struct json_node *k
  * of the launch with the most. */
 struct load {
     double lines, unique_lines, missed_lines, merged_lines, stride, stride_share, heaviest, pc;
-    uint32_t order; /* in which it was met */
+    /* in which it was met */
+    uint32_t order;
 };
 
 struct loads {
-    struct map by_name; /* "kernel pc" -> position in all + 1 */
+    /* "kernel pc" -> position in all + 1 */
+    struct map by_name;
     VEC(struct load) all;
     double lines;
 };

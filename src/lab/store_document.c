@@ -50,7 +50,8 @@ static void bind_node(sqlite3_stmt *q, int at, const struct json_node *n)
 /* Rows (run, [step,] name, value) through two statements: the name is interned, then the row refers to it. */
 struct value_writer {
     struct store *store;
-    sqlite3_stmt *name, *row; /* of row: ?1 run, ?2 name, ?3 value, ?4 step */
+    /* of row: ?1 run, ?2 name, ?3 value, ?4 step */
+    sqlite3_stmt *name, *row;
 };
 
 static bool writer_open(struct value_writer *w, struct store *s, int64_t run, const char *sql)

@@ -121,9 +121,11 @@ static void telling_line(const char *log, struct strbuf *out)
 
 struct outcome {
     bool done;
-    struct strbuf error, log, text; /* text: of the JSON */
+    /* text: of the JSON */
+    struct strbuf error, log, text;
     struct json_tree tree;
-    const char *hash; /* of the statistics; NULL for a failed run */
+    /* of the statistics; NULL for a failed run */
+    const char *hash;
 };
 
 static void outcome_error(struct outcome *o, const char *fmt, ...) PRINTF_LIKE(2, 3);

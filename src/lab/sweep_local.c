@@ -10,12 +10,14 @@
 struct worker {
     struct lab_child child;
     struct sweep_task *task;
-    char *part; /* the statistics' file until the run has ended well */
+    /* the statistics' file until the run has ended well */
+    char *part;
 };
 
 struct local {
     struct sweep_run *r;
-    VEC(struct worker) workers; /* those that run */
+    /* those that run */
+    VEC(struct worker) workers;
     struct sweep_memory memory;
 };
 

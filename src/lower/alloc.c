@@ -8,17 +8,22 @@
 
 enum {
     ALLOC_ROUNDS_MAX = 40,
-    REG_UNIT = 8,   /* registers of a thread are allocated in units of eight */
-    REGS_FREE = 32, /* with up to these, all warps of an SM are resident */
-    SPREAD_MAX = 2, /* more registers than the fewest, to spread writes */
-    SPILL_SPARE = 3 /* registers that the first spill keeps free: a pair, aligned */
+    /* registers of a thread are allocated in units of eight */
+    REG_UNIT = 8,
+    /* with up to these, all warps of an SM are resident */
+    REGS_FREE = 32,
+    /* more registers than the fewest, to spread writes */
+    SPREAD_MAX = 2,
+    /* registers that the first spill keeps free: a pair, aligned */
+    SPILL_SPARE = 3
 };
 
 struct alloc {
     struct routine *u;
     bool predicates;
     uint32_t limit, reserved;
-    uint32_t thread_regs; /* on top of the highest register */
+    /* on top of the highest register */
+    uint32_t thread_regs;
     struct spill_temps temps;
 };
 

@@ -10,8 +10,10 @@
 
 struct coloring {
     struct graph *gr;
-    uint32_t *nodes, count; /* representatives */
-    uint32_t *degree;       /* registers that neighbours not yet removed may take */
+    /* representatives */
+    uint32_t *nodes, count;
+    /* registers that neighbours not yet removed may take */
+    uint32_t *degree;
     bool *removed;
     uint32_t *stamp, stamp_now;
 };

@@ -9,7 +9,8 @@
 
 struct dce {
     struct mir_func *f;
-    uint64_t *wanted; /* vregs */
+    /* vregs */
+    uint64_t *wanted;
     /* Instructions that write a vreg: chains through (instruction, destination). */
     uint32_t *first_def, *next_def;
     VEC(uint32_t) work;

@@ -261,7 +261,8 @@ static void put_flags(const struct isa_inst *in, struct strbuf *out)
 /* ---- one instruction ---- */
 
 struct labels {
-    uint32_t *number; /* pc -> label number + 1 */
+    /* pc -> label number + 1 */
+    uint32_t *number;
 };
 
 static void put_target(const struct labels *l, uint32_t pc, struct strbuf *out)

@@ -13,11 +13,14 @@
 
 /* A rooted graph by its incoming edges. Nodes whose region is not `region` do not belong to it. */
 struct dom_graph {
-    const uint32_t *order; /* reverse postorder, root first */
+    /* reverse postorder, root first */
+    const uint32_t *order;
     uint32_t order_len;
-    const uint32_t *number; /* node -> index in order */
+    /* node -> index in order */
+    const uint32_t *number;
     const uint32_t *edges;
-    const uint32_t *at, *len; /* incoming edges of a node: edges[at .. at+len-1] */
+    /* incoming edges of a node: edges[at .. at+len-1] */
+    const uint32_t *at, *len;
     const uint32_t *regions;
     uint32_t region;
 };

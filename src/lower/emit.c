@@ -15,11 +15,15 @@ struct emitter {
     struct arena *arena;
     struct isa_kernel *k;
     struct pool pool;
-    VEC(uint32_t) targets; /* tables of BRX */
+    /* tables of BRX */
+    VEC(uint32_t) targets;
     uint32_t dynamic_offset;
-    uint32_t *routine_pc;  /* first pc of m->routines[i] */
-    struct routine *u;     /* the one being emitted */
-    const uint32_t *pc_of; /* instruction of u -> pc; of a label the pc of the next instruction */
+    /* first pc of m->routines[i] */
+    uint32_t *routine_pc;
+    /* the one being emitted */
+    struct routine *u;
+    /* instruction of u -> pc; of a label the pc of the next instruction */
+    const uint32_t *pc_of;
     const uint32_t *label_pc;
 };
 

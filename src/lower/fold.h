@@ -14,10 +14,14 @@ struct fold {
     struct routine *u;
     struct mir_func *f;
     struct cfg *g;
-    uint32_t *def_count, *def_inst, *use_count; /* of each vreg; def_inst: the last one found */
-    uint32_t *last_block, *last_def; /* block in which v was last written on this walk, and where */
-    uint32_t *copy_at;               /* instruction that made v a copy, + 1; 0 = none */
-    uint32_t block;                  /* being walked */
+    /* of each vreg; def_inst: the last one found */
+    uint32_t *def_count, *def_inst, *use_count;
+    /* block in which v was last written on this walk, and where */
+    uint32_t *last_block, *last_def;
+    /* instruction that made v a copy, + 1; 0 = none */
+    uint32_t *copy_at;
+    /* being walked */
+    uint32_t block;
     bool changed;
 };
 

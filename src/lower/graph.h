@@ -16,12 +16,18 @@ struct graph {
     const struct mir_func *func;
     uint32_t vreg_count;
     bool predicates;
-    uint32_t skip;         /* vreg that has its register already (the frame pointer), or MIR_NO_VREG */
-    bool *present;         /* vreg occurs, and is of the graph's kind */
-    graph_list *near;      /* neighbours, by the names they had when the edge was made; may repeat */
-    uint32_t *alias;       /* union-find */
-    float *cost;           /* what a spill would add: accesses weighed by loop depth */
-    uint32_t pressure_max; /* most registers live at one point */
+    /* vreg that has its register already (the frame pointer), or MIR_NO_VREG */
+    uint32_t skip;
+    /* vreg occurs, and is of the graph's kind */
+    bool *present;
+    /* neighbours, by the names they had when the edge was made; may repeat */
+    graph_list *near;
+    /* union-find */
+    uint32_t *alias;
+    /* what a spill would add: accesses weighed by loop depth */
+    float *cost;
+    /* most registers live at one point */
+    uint32_t pressure_max;
 };
 
 void graph_build(struct graph *gr, const struct mir_func *f, const struct liveness *lv, bool predicates,

@@ -55,9 +55,12 @@ struct splice {
     struct routine *caller;
     const struct routine *callee;
     uint32_t vreg_base, label_base, table_base, call_base;
-    struct arena *arena; /* the image's */
-    uint32_t *slot_map;  /* callee's slot -> caller's */
-    uint32_t cont;       /* label behind the call */
+    /* the image's */
+    struct arena *arena;
+    /* callee's slot -> caller's */
+    uint32_t *slot_map;
+    /* label behind the call */
+    uint32_t cont;
 };
 
 static uint32_t map_slot(struct splice *s, const struct mir_call *call, uint32_t slot)

@@ -20,7 +20,8 @@ struct held {
 struct legal {
     struct routine *u;
     VEC(struct mir_inst) out;
-    struct held held[HELD_MAX]; /* constants that already are in a register, in this block */
+    /* constants that already are in a register, in this block */
+    struct held held[HELD_MAX];
     uint32_t held_count;
 };
 

@@ -11,10 +11,13 @@ struct liveness {
     const struct mir_func *func;
     const struct cfg *cfg;
     uint32_t vreg_count;
-    uint32_t *dense;   /* vreg -> number among those that cross a block's border, or CFG_NONE */
-    uint32_t *globals; /* number -> vreg */
+    /* vreg -> number among those that cross a block's border, or CFG_NONE */
+    uint32_t *dense;
+    /* number -> vreg */
+    uint32_t *globals;
     uint32_t global_count, words;
-    uint64_t *in, *out; /* block * words */
+    /* block * words */
+    uint64_t *in, *out;
 };
 
 void liveness_build(const struct mir_func *f, const struct cfg *g, struct liveness *lv);
@@ -26,7 +29,8 @@ struct live_walk {
     uint32_t count;
 };
 void live_walk_open(struct live_walk *w, const struct liveness *lv, uint32_t block);
-void live_walk_step(struct live_walk *w, const struct mir_inst *in); /* to before `in` */
+/* To before `in`. */
+void live_walk_step(struct live_walk *w, const struct mir_inst *in);
 void live_walk_close(struct live_walk *w);
 static inline bool live_walk_has(const struct live_walk *w, uint32_t v)
 {

@@ -16,8 +16,10 @@ struct lowering {
     struct lower_options opts;
     struct diag_list *diags;
     struct isa_module *out;
-    bool *address_taken; /* by function index */
-    bool *refused;       /* selection failed and has been diagnosed */
+    /* by function index */
+    bool *address_taken;
+    /* selection failed and has been diagnosed */
+    bool *refused;
     uint32_t errors_before;
 };
 

@@ -8,16 +8,22 @@
 #include "ptx/ptx.h"
 
 struct lower_options {
-    uint32_t regs_max;  /* --maxrregcount; 0 = 255 */
-    uint32_t opt_level; /* 0 = select and allocate only, 1 = all folding (the default) */
-    uint32_t sm_regs;   /* registers per SM, for .minnctapersm; 0 = 65536 */
-    bool no_inline;     /* keep direct calls as calls (tests) */
+    /* --maxrregcount; 0 = 255 */
+    uint32_t regs_max;
+    /* 0 = select and allocate only, 1 = all folding (the default) */
+    uint32_t opt_level;
+    /* registers per SM, for .minnctapersm; 0 = 65536 */
+    uint32_t sm_regs;
+    /* keep direct calls as calls (tests) */
+    bool no_inline;
     /* A machine instruction for each PTX instruction, so that counts compare with simulators that execute
      * PTX: no folding, no inlining; moves, jumps and parameter loads stay. PTX instructions that need
      * several machine instructions, spills and the saves around calls still come on top. */
     bool one_to_one;
-    bool indirect_move; /* the machine has imov: without it kernels that use it are refused */
-    const char *only;   /* the one entry to lower; NULL = all */
+    /* the machine has imov: without it kernels that use it are refused */
+    bool indirect_move;
+    /* the one entry to lower; NULL = all */
+    const char *only;
 };
 
 /* Lowers every entry of the module. NULL when the program is wrong, with at least one diagnostic. A kernel

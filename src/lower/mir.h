@@ -22,14 +22,22 @@
 enum mir_class { MIR_R, MIR_D, MIR_P };
 
 enum mir_kind {
-    MIR_NONE,    /* absent */
-    MIR_VREG,    /* v = vreg; negated for predicates */
-    MIR_IMM,     /* imm: a constant of the operand's width (predicate: 0 or 1) */
-    MIR_PARAM,   /* kernel parameter word(s) at byte offset imm of the parameter block, constant pool */
-    MIR_ENV,     /* v = enum isa_env: launch constant; a D operand takes v and v+1 as low and high */
-    MIR_SYM,     /* address of module variable or function: v = index into prog->syms, imm = addend */
-    MIR_DYNSMEM, /* shared offset of dynamic shared memory, plus imm; known when the image is done */
-    MIR_SLOT     /* address of frame slot v in the local window, plus imm. R: 32 bits, D: 64 bits */
+    /* absent */
+    MIR_NONE,
+    /* v = vreg; negated for predicates */
+    MIR_VREG,
+    /* imm: a constant of the operand's width (predicate: 0 or 1) */
+    MIR_IMM,
+    /* kernel parameter word(s) at byte offset imm of the parameter block, constant pool */
+    MIR_PARAM,
+    /* v = enum isa_env: launch constant; a D operand takes v and v+1 as low and high */
+    MIR_ENV,
+    /* address of module variable or function: v = index into prog->syms, imm = addend */
+    MIR_SYM,
+    /* shared offset of dynamic shared memory, plus imm; known when the image is done */
+    MIR_DYNSMEM,
+    /* address of frame slot v in the local window, plus imm. R: 32 bits, D: 64 bits */
+    MIR_SLOT
 };
 
 struct mir_opnd {
@@ -40,15 +48,19 @@ struct mir_opnd {
 };
 
 struct mir_inst {
-    uint16_t op; /* enum isa_op, or MIR_OP_LABEL */
+    /* enum isa_op, or MIR_OP_LABEL */
+    uint16_t op;
     uint16_t flags;
     uint8_t mod, mod2, type, round, vec;
     bool guard_not;
-    uint32_t guard; /* vreg or MIR_NO_VREG */
+    /* vreg or MIR_NO_VREG */
+    uint32_t guard;
     struct mir_opnd dst[ISA_DST_MAX], src[ISA_SRC_MAX];
     int64_t imm;
-    uint32_t target; /* BRA, LABEL: label; BRX: index into func->tables; CALL, CALLI: into func->calls */
-    uint32_t loc;    /* index into prog->locs */
+    /* BRA, LABEL: label; BRX: index into func->tables; CALL, CALLI: into func->calls */
+    uint32_t target;
+    /* index into prog->locs */
+    uint32_t loc;
     /* IMOV: the vregs of its array, imm of them, all of which it reads; two arrays of a function are the same
      * or share no vreg. They get registers in a row, which no other vreg has. NULL otherwise. */
     const uint32_t *array;
@@ -61,22 +73,30 @@ struct mir_vreg {
 };
 
 enum mir_slot_kind {
-    MIR_SLOT_LOCAL, /* .local variable */
-    MIR_SLOT_ARG,   /* caller side: an argument or return variable of a call (.param declared in the body) */
-    MIR_SLOT_IN,    /* callee side: a parameter of this function */
-    MIR_SLOT_RET,   /* callee side: a return value of this function */
-    MIR_SLOT_SPILL  /* made by the allocator */
+    /* .local variable */
+    MIR_SLOT_LOCAL,
+    /* caller side: an argument or return variable of a call (.param declared in the body) */
+    MIR_SLOT_ARG,
+    /* callee side: a parameter of this function */
+    MIR_SLOT_IN,
+    /* callee side: a return value of this function */
+    MIR_SLOT_RET,
+    /* made by the allocator */
+    MIR_SLOT_SPILL
 };
 struct mir_slot {
     uint8_t kind;
     uint32_t bytes, align;
-    uint32_t index; /* IN, RET: position in the signature */
+    /* IN, RET: position in the signature */
+    uint32_t index;
     const char *name;
 };
 
 struct mir_call {
-    struct ptx_func *callee; /* NULL: indirect, address in src[0] of the CALLI */
-    uint32_t *args, *rets;   /* slots of this function, in the order of the signature */
+    /* NULL: indirect, address in src[0] of the CALLI */
+    struct ptx_func *callee;
+    /* slots of this function, in the order of the signature */
+    uint32_t *args, *rets;
     uint32_t arg_count, ret_count;
 };
 
@@ -93,24 +113,33 @@ struct mir_func {
     VEC(struct mir_call) calls;
     VEC(struct mir_table) tables;
     uint32_t label_count;
-    bool one_to_one; /* lower_options.one_to_one: the machine instructions of a PTX instruction stay */
+    /* lower_options.one_to_one: the machine instructions of a PTX instruction stay */
+    bool one_to_one;
 };
 
 /* Everything that is shared by the functions of one image. */
 struct mir_prog {
-    struct arena *arena; /* where the image's data lives */
+    /* where the image's data lives */
+    struct arena *arena;
     const struct ptx_module *ptx;
-    struct diag_list *diags;      /* what is wrong with the program: the module is refused */
-    struct diag_list *lacks;      /* what the kernel needs and Heddle does not model: the kernel is refused */
-    const struct ptx_func *entry; /* the kernel that the image is for */
+    /* what is wrong with the program: the module is refused */
+    struct diag_list *diags;
+    /* what the kernel needs and Heddle does not model: the kernel is refused */
+    struct diag_list *lacks;
+    /* the kernel that the image is for */
+    const struct ptx_func *entry;
     VEC(struct isa_sym) syms;
-    VEC(struct isa_loc) locs;                /* [0] = unknown */
-    VEC(const struct ptx_var *) shared_vars; /* laid out so far */
-    VEC(uint32_t) shared_offsets;            /* of shared_vars[i] */
+    /* [0] = unknown */
+    VEC(struct isa_loc) locs;
+    /* laid out so far */
+    VEC(const struct ptx_var *) shared_vars;
+    /* of shared_vars[i] */
+    VEC(uint32_t) shared_offsets;
     uint32_t shared_bytes, shared_align;
     bool uses_dynamic_shared;
     bool one_to_one;
-    bool indirect_move; /* the machine has IMOV */
+    /* the machine has IMOV */
+    bool indirect_move;
 };
 
 /* select.c: PTX instructions of one function -> MIR. False when an instruction is not supported
@@ -121,7 +150,8 @@ void mir_func_free(struct mir_func *f);
 uint32_t mir_new_vreg(struct mir_func *f, enum mir_class cls);
 uint32_t mir_new_slot(struct mir_func *f, enum mir_slot_kind kind, uint32_t bytes, uint32_t align,
                       const char *name);
-uint32_t mir_sym(struct mir_prog *prog, const char *name, bool is_func); /* finds or adds */
+/* Finds or adds. */
+uint32_t mir_sym(struct mir_prog *prog, const char *name, bool is_func);
 /* Lays a sized shared variable out at first use and returns its offset in the CTA's shared memory. An
  * unsized extern array is the start of dynamic shared memory: use an operand of kind MIR_DYNSMEM for it. */
 uint32_t mir_shared_offset(struct mir_prog *prog, const struct ptx_var *v);

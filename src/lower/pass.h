@@ -19,16 +19,23 @@ struct routine {
     struct mir_func mir;
     const struct ptx_func *ptx;
     bool is_entry;
-    bool is_recursive; /* some call chain returns to it: never inlined */
-    bool is_live;      /* still called, or its address is taken: becomes code of its own */
+    /* some call chain returns to it: never inlined */
+    bool is_recursive;
+    /* still called, or its address is taken: becomes code of its own */
+    bool is_live;
     bool address_taken;
-    uint32_t call_sites; /* direct calls to it, before inlining */
-    uint8_t visit;       /* walk of the call graph: 0 new, 1 open, 2 done */
-    uint32_t fp;         /* vreg of the frame pointer, MIR_NO_VREG where there is none */
-    uint16_t *phys;      /* vreg -> first physical register or predicate, after allocation */
+    /* direct calls to it, before inlining */
+    uint32_t call_sites;
+    /* walk of the call graph: 0 new, 1 open, 2 done */
+    uint8_t visit;
+    /* vreg of the frame pointer, MIR_NO_VREG where there is none */
+    uint32_t fp;
+    /* vreg -> first physical register or predicate, after allocation */
+    uint16_t *phys;
     uint32_t reg_count, pred_count;
     uint32_t frame_bytes, spill_bytes;
-    int32_t *slot_offset; /* slot -> byte offset from the frame pointer (entry: from 0), after layout */
+    /* slot -> byte offset from the frame pointer (entry: from 0), after layout */
+    int32_t *slot_offset;
 };
 
 struct image {
@@ -37,10 +44,14 @@ struct image {
     const struct lower_options *opts;
     struct diag_list *diags;
     VEC(struct routine *) routines;
-    bool has_indirect;   /* a call through a pointer: all functions whose address is taken are reachable */
-    bool uses_stack;     /* has real calls */
-    bool calls_runtime;  /* printf, malloc and the like */
-    uint32_t regs_limit; /* registers that the allocator may use */
+    /* a call through a pointer: all functions whose address is taken are reachable */
+    bool has_indirect;
+    /* has real calls */
+    bool uses_stack;
+    /* printf, malloc and the like */
+    bool calls_runtime;
+    /* registers that the allocator may use */
+    uint32_t regs_limit;
     uint32_t frame_align;
 };
 
@@ -49,9 +60,12 @@ enum { REG_FRAME = 1, REGS_LIMIT_MIN = 16 };
 struct routine *image_find_routine(struct image *m, const struct ptx_func *f);
 
 /* inline.c */
-void image_mark_calls(struct image *m); /* recursion, call sites */
+
+/* Recursion, call sites. */
+void image_mark_calls(struct image *m);
 void image_inline(struct image *m);
-void image_mark_live(struct image *m); /* routines that are still called */
+/* Routines that are still called. */
+void image_mark_live(struct image *m);
 /* call.c: real calls. Arguments go through memory at the end of the caller's frame. */
 /* False: a call does not fit its callee (diagnosed). */
 bool routine_expand_calls(struct image *m, struct routine *u);
@@ -67,7 +81,9 @@ uint32_t call_area(const struct mir_slot *slots, const uint32_t *rets, uint32_t 
 /* promote.c: slots that never need an address -> vregs. True when some were. */
 bool routine_promote_slots(struct routine *u);
 /* fold.c */
-bool routine_fold(struct routine *u); /* copies, constants, addresses; true when anything changed */
+
+/* Copies, constants, addresses; true when anything changed. */
+bool routine_fold(struct routine *u);
 /* cse.c */
 bool routine_common(struct routine *u);
 /* dce.c */

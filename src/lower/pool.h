@@ -8,8 +8,10 @@
 
 struct pool {
     VEC(struct isa_const) rows;
-    uint32_t *slots;      /* hash of a row -> row + 1 */
-    uint32_t *pair_slots; /* hash of a pair -> its first row + 1 */
+    /* hash of a row -> row + 1 */
+    uint32_t *slots;
+    /* hash of a pair -> its first row + 1 */
+    uint32_t *pair_slots;
     uint32_t slot_count;
 };
 

@@ -11,7 +11,8 @@ struct pressure {
     const struct liveness *lv;
     const bool *keep;
     uint32_t limit;
-    uint32_t *span; /* overfull points that a vreg lives through */
+    /* overfull points that a vreg lives through */
+    uint32_t *span;
     bool *which;
     bool any;
 };

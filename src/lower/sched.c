@@ -13,20 +13,27 @@
 #include "lower/pass.h"
 
 enum {
-    REGION_MAX = 320, /* instructions that are ordered together */
-    LATENCY_ALU = 5, /* cycles, as on Volta and later: Jia et al., "Dissecting the NVIDIA Volta GPU" (2018) */
+    /* instructions that are ordered together */
+    REGION_MAX = 320,
+    /* cycles, as on Volta and later: Jia et al., "Dissecting the NVIDIA Volta GPU" (2018) */
+    LATENCY_ALU = 5,
     LATENCY_SFU = 20,
     LATENCY_WIDE = 8,
     LATENCY_SHARED = 24,
     LATENCY_MEMORY = 200,
-    REGS_TARGET = 40 /* registers that a schedule may fill: with 40, 48 warps still fit an SM of 65,536 */
+    /* registers that a schedule may fill: with 40, 48 warps still fit an SM of 65,536 */
+    REGS_TARGET = 40
 };
 
 struct node {
-    uint32_t first_succ; /* chain in edges */
-    uint32_t waits;      /* predecessors not yet placed */
-    uint32_t ready_at;   /* cycle */
-    uint32_t path;       /* cycles to the end of the region, on the longest path */
+    /* chain in edges */
+    uint32_t first_succ;
+    /* predecessors not yet placed */
+    uint32_t waits;
+    /* cycle */
+    uint32_t ready_at;
+    /* cycles to the end of the region, on the longest path */
+    uint32_t path;
     bool placed;
 };
 struct edge {
@@ -40,14 +47,21 @@ struct sched {
     struct routine *u;
     struct node nodes[REGION_MAX];
     VEC(struct edge) edges;
-    uint32_t first, count;  /* the region: instructions [first, first + count) */
-    uint32_t *last_def;     /* vreg -> node + 1 of its last writer in the region */
-    uint32_t *readers_head; /* vreg -> chain of readers since then */
+    /* the region: instructions [first, first + count) */
+    uint32_t first, count;
+    /* vreg -> node + 1 of its last writer in the region */
+    uint32_t *last_def;
+    /* vreg -> chain of readers since then */
+    uint32_t *readers_head;
     VEC(struct reader) readers;
-    uint32_t *touched, touched_count; /* vregs to reset behind the region */
-    uint32_t *uses_left;              /* vreg -> reads still to be placed in the region */
-    bool *lives_on;                   /* vreg is live behind the region */
-    bool *live;                       /* vreg is live at the current point of the schedule */
+    /* vregs to reset behind the region */
+    uint32_t *touched, touched_count;
+    /* vreg -> reads still to be placed in the region */
+    uint32_t *uses_left;
+    /* vreg is live behind the region */
+    bool *lives_on;
+    /* vreg is live at the current point of the schedule */
+    bool *live;
     uint32_t target;
 };
 

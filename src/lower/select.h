@@ -22,9 +22,12 @@
 /* A variable of the function that lives in the frame, or a kernel parameter. */
 struct sel_var {
     const struct ptx_var *var;
-    uint8_t kind;   /* enum mir_slot_kind; SEL_KERNEL_PARAM */
-    uint32_t index; /* position in the signature */
-    uint32_t slot;  /* MIR_NO_VREG until it is used */
+    /* enum mir_slot_kind; SEL_KERNEL_PARAM */
+    uint8_t kind;
+    /* position in the signature */
+    uint32_t index;
+    /* MIR_NO_VREG until it is used */
+    uint32_t slot;
 };
 enum { SEL_KERNEL_PARAM = 0xff };
 
@@ -32,11 +35,16 @@ struct sel {
     struct mir_prog *prog;
     struct mir_func *out;
     const struct ptx_func *f;
-    const struct ptx_inst *in; /* the one being selected; NULL at entry */
-    uint32_t *vregs; /* PTX register -> vreg; a 128-bit register has its low half here, its high half next */
-    uint32_t named_count; /* vregs below are named */
-    uint32_t cc;          /* condition code of extended precision: a P vreg */
-    struct sel_var *vars; /* sorted by address */
+    /* the one being selected; NULL at entry */
+    const struct ptx_inst *in;
+    /* PTX register -> vreg; a 128-bit register has its low half here, its high half next */
+    uint32_t *vregs;
+    /* vregs below are named */
+    uint32_t named_count;
+    /* condition code of extended precision: a P vreg */
+    uint32_t cc;
+    /* sorted by address */
+    struct sel_var *vars;
     uint32_t var_count;
     uint32_t loc;
     bool failed;
@@ -66,17 +74,21 @@ enum sel_kind {
     SEL_OTHER,
     SEL_KINDS
 };
-typedef uint16_t sel_ops[SEL_KINDS]; /* machine opcode of each kind; 0 (mov.32, never used so) = none */
+/* Machine opcode of each kind; 0 (mov.32, never used so) = none. */
+typedef uint16_t sel_ops[SEL_KINDS];
 
 /* ---- select_emit.c: errors, types, emission ---- */
 void sel_error(struct sel *s, const char *hint, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* The program is right, but needs something that is not modelled: the kernel cannot run. */
 void sel_lack(struct sel *s, const char *hint, const char *fmt, ...) PRINTF_LIKE(3, 4);
-void sel_unsupported(struct sel *s, const char *hint); /* sel_lack: this form of the instruction */
+/* sel_lack: this form of the instruction. */
+void sel_unsupported(struct sel *s, const char *hint);
 
 enum sel_kind sel_kind_of(enum ptx_type t);
-enum mir_class sel_class(enum ptx_type t); /* not for .b128 */
-uint8_t sel_isa_type(enum ptx_type t);     /* enum isa_type; .bN counts as unsigned */
+/* Not for .b128. */
+enum mir_class sel_class(enum ptx_type t);
+/* Enum isa_type; .bN counts as unsigned. */
+uint8_t sel_isa_type(enum ptx_type t);
 bool sel_is_signed(enum ptx_type t);
 static inline bool sel_has_word(const struct sel *s, enum ptx_word w)
 {
@@ -84,10 +96,14 @@ static inline bool sel_has_word(const struct sel *s, enum ptx_word w)
 }
 static inline enum ptx_type sel_type(const struct sel *s) { return (enum ptx_type)s->in->m.type[0]; }
 
-uint16_t sel_flags(const struct ptx_mods *m); /* ftz, sat, relu, ... */
-uint8_t sel_round(const struct ptx_mods *m);  /* enum isa_round; none = RN */
-uint8_t sel_bool(const struct ptx_mods *m);   /* enum isa_bool */
-uint8_t sel_cmp(const struct ptx_mods *m);    /* enum isa_cmp (select_logic.c) */
+/* Ftz, sat, relu, ... */
+uint16_t sel_flags(const struct ptx_mods *m);
+/* Enum isa_round; none = RN. */
+uint8_t sel_round(const struct ptx_mods *m);
+/* Enum isa_bool. */
+uint8_t sel_bool(const struct ptx_mods *m);
+/* Enum isa_cmp (select_logic.c). */
+uint8_t sel_cmp(const struct ptx_mods *m);
 
 struct mir_opnd sel_temp(struct sel *s, enum mir_class cls);
 /* Appends an instruction and guards it where invariant 2 says so. The pointer holds until the next call. */
@@ -116,12 +132,14 @@ struct mir_opnd sel_var_address(struct sel *s, const struct ptx_var *v, int64_t 
 /* NULL: neither in the frame nor a parameter. */
 struct sel_var *sel_find_var(struct sel *s, const struct ptx_var *v);
 uint32_t sel_var_slot(struct sel *s, struct sel_var *v);
-uint64_t sel_float_bits(double value, enum ptx_type t); /* rounded to the type, nearest even */
+/* Rounded to the type, nearest even. */
+uint64_t sel_float_bits(double value, enum ptx_type t);
 
 /* `src` gives the type of each source: T = instruction's type, W = twice as wide, U = .u32, S = .s32, P =
  * predicate. */
 struct mir_inst *sel_regular(struct sel *s, enum isa_op op, const char *src);
-bool sel_by_kind(struct sel *s, const uint16_t *ops, const char *src); /* false: no opcode for the type */
+/* False: no opcode for the type. */
+bool sel_by_kind(struct sel *s, const uint16_t *ops, const char *src);
 
 /* ---- select_cvt.c: widths ---- */
 /* The low `bits` of `value` as a value of `to_bits` (8, 16, 32, 64), sign- or zero-extended. value_bits: how
@@ -136,7 +154,8 @@ struct mir_opnd sel_sreg(struct sel *s, const struct ptx_operand *o, enum ptx_ty
 struct sel_addr {
     struct mir_opnd base;
     int64_t offset;
-    uint8_t space; /* enum isa_space */
+    /* enum isa_space */
+    uint8_t space;
     uint16_t flags;
 };
 bool sel_address(struct sel *s, const struct ptx_operand *o, enum ptx_space space, struct sel_addr *out);
@@ -146,7 +165,9 @@ void sel_slot_load(struct sel *s, struct mir_opnd dst, uint32_t slot, uint32_t b
 void sel_slot_store(struct sel *s, uint32_t slot, struct mir_opnd value, uint32_t bytes);
 
 /* ---- the opcodes ---- */
-sel_fn sel_int, sel_float, sel_half; /* arithmetic, by type */
+
+/* Arithmetic, by type. */
+sel_fn sel_int, sel_float, sel_half;
 sel_fn sel_video;
 sel_fn sel_logic, sel_lop3, sel_shift, sel_shf, sel_prmt, sel_set, sel_setp, sel_selp, sel_slct;
 sel_fn sel_mov, sel_imov, sel_cvt;
@@ -161,7 +182,9 @@ bool sel_tex_values(struct sel *s, const struct ptx_operand *o, uint32_t first, 
                     enum ptx_type t, struct mir_opnd *src, uint32_t *len);
 sel_fn sel_bar, sel_fence, sel_shfl, sel_vote, sel_match, sel_redux, sel_elect, sel_activemask, sel_nanosleep;
 sel_fn sel_bra, sel_brx, sel_call, sel_ret, sel_exit, sel_trap;
-void sel_function_entry(struct sel *s); /* register-style parameters */
-void sel_function_end(struct sel *s);   /* code that falls off the end returns */
+/* register-style parameters. */
+void sel_function_entry(struct sel *s);
+/* Code that falls off the end returns. */
+void sel_function_end(struct sel *s);
 
 #endif

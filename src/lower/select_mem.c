@@ -137,8 +137,10 @@ void sel_slot_store(struct sel *s, uint32_t slot, struct mir_opnd value, uint32_
 struct load {
     enum ptx_type t;
     uint32_t count, bytes;
-    const struct ptx_operand *dst; /* count of them */
-    bool is_wide;                  /* some small value is wanted sign-extended to 32 bits */
+    /* count of them */
+    const struct ptx_operand *dst;
+    /* some small value is wanted sign-extended to 32 bits */
+    bool is_wide;
 };
 
 static uint32_t sel_dst_bits(const struct sel *s, const struct ptx_operand *o)

@@ -10,9 +10,12 @@ struct spiller {
     struct routine *u;
     const bool *which;
     struct spill_temps *temps;
-    uint32_t vreg_count; /* before spilling */
-    uint32_t *memory; /* vreg -> slot (general) or vreg (predicate) that holds it; MIR_NO_VREG = none yet */
-    uint32_t *remake; /* vreg -> instruction that computes it again, CFG_NONE = none */
+    /* before spilling */
+    uint32_t vreg_count;
+    /* vreg -> slot (general) or vreg (predicate) that holds it; MIR_NO_VREG = none yet */
+    uint32_t *memory;
+    /* vreg -> instruction that computes it again, CFG_NONE = none */
+    uint32_t *remake;
     VEC(struct mir_inst) out;
 };
 
@@ -112,7 +115,8 @@ struct stand_in {
     bool reads, writes;
 };
 struct stand_ins {
-    struct stand_in list[1 + ISA_SRC_MAX + ISA_DST_MAX]; /* arrays are never spilled */
+    /* arrays are never spilled */
+    struct stand_in list[1 + ISA_SRC_MAX + ISA_DST_MAX];
     uint32_t count;
 };
 

@@ -9,7 +9,8 @@
 const char *const cache_index_names[] = {"linear", "fermi", "xor", "ipoly", NULL};
 const char *const cache_replace_names[] = {"lru", "fifo", "random", NULL};
 
-enum { CACHE_LINES_MAX = 1 << 27 }; /* that way_inverse is exact for */
+/* That way_inverse is exact for. */
+enum { CACHE_LINES_MAX = 1 << 27 };
 
 static inline struct narrow_set *cache_narrow(const struct cache *c, uint32_t set)
 {
@@ -275,7 +276,8 @@ HOT uint32_t cache_victim(struct cache *c, uint64_t addr)
 
 /* ---- changes ---- */
 
-struct cache_place { /* a line of a cache with few ways */
+/* A line of a cache with few ways. */
+struct cache_place {
     struct narrow_set *set;
     uint32_t way;
 };

@@ -14,7 +14,8 @@
 extern const char *const cache_index_names[], *const cache_replace_names[];
 enum cache_outcome {
     CACHE_HIT,
-    CACHE_HIT_RESERVED /* pending hit */,
+    /* pending hit */
+    CACHE_HIT_RESERVED,
     CACHE_MISS,
     CACHE_SECTOR_MISS,
     CACHE_RESERVATION_FAIL
@@ -23,23 +24,35 @@ enum cache_outcome {
 struct cache_geometry {
     uint32_t sets, ways, line_bytes;
     bool sectored;
-    uint8_t index, replace; /* enums above */
+    /* enums above */
+    uint8_t index, replace;
 };
 
-struct cache_line {                  /* half a cache line of the host */
-    uint64_t addr;                   /* line address */
-    uint16_t valid, reserved, dirty; /* sector masks */
-    bool used;                       /* holds an address */
-    bool is_prefetch;                /* filled by a prefetch and not used since */
-    /* the owner's */
-    uint32_t owner_pc; /* of the access that allocated it */
+/* Half a cache line of the host. */
+struct cache_line {
+    /* line address */
+    uint64_t addr;
+    /* sector masks */
+    uint16_t valid, reserved, dirty;
+    /* holds an address */
+    bool used;
+    /* filled by a prefetch and not used since */
+    bool is_prefetch;
+    /* ---- the owner's ---- */
+
+    /* of the access that allocated it */
+    uint32_t owner_pc;
     uint16_t owner_warp;
-    uint16_t last_warp; /* that touched it */
+    /* that touched it */
+    uint16_t last_warp;
     union {
-        uint32_t mshr;    /* while it is reserved: of the miss */
-        uint32_t last_pc; /* else: of the access that touched it last */
+        /* while it is reserved: of the miss */
+        uint32_t mshr;
+        /* else: of the access that touched it last */
+        uint32_t last_pc;
     };
-    uint32_t owner_launch; /* for intra- and inter-warp hits */
+    /* for intra- and inter-warp hits */
+    uint32_t owner_launch;
 };
 _Static_assert(sizeof(struct cache_line) == 32, "two to a cache line of the host");
 
@@ -49,41 +62,61 @@ enum { CACHE_SECTOR_BYTES = 32, CACHE_SECTORS_MAX = 16 };
 
 /* What cache_wide.c knows of the sets of a cache with too many ways to search one by one. */
 struct cache_wide {
-    char *blocks; /* of the sets; NULL: it has few ways */
+    /* of the sets; NULL: it has few ways */
+    char *blocks;
     uint32_t block_bytes, slots_from;
-    uint32_t sets, ways, words; /* words: of bits */
+    /* words: of bits */
+    uint32_t sets, ways, words;
     uint32_t slot_mask;
-    uint8_t home_shift; /* 16 - log2 of the slots */
-    uint8_t way_shift;  /* log2 of the ways, where they are a power of two; else 0 */
+    /* 16 - log2 of the slots */
+    uint8_t home_shift;
+    /* log2 of the ways, where they are a power of two; else 0 */
+    uint8_t way_shift;
 };
 
 struct cache {
-    /* of a lookup: one cache line of the host, where the cache begins at one */
-    uint64_t found_number; /* line number of the newest search; UINT64_MAX: none yet */
-    uint32_t found_line;   /* and what it found; CACHE_UNKNOWN: tags have changed since */
+    /* ---- of a lookup: one cache line of the host, where the cache begins at one ---- */
+
+    /* line number of the newest search; UINT64_MAX: none yet */
+    uint64_t found_number;
+    /* and what it found; CACHE_UNKNOWN: tags have changed since */
+    uint32_t found_line;
     uint32_t found_set;
-    char *narrow;             /* [sets] of cache_narrow.h; NULL: it has many ways, see wide */
-    struct cache_line *lines; /* [set * ways_max + way] */
+    /* [sets] of cache_narrow.h; NULL: it has many ways, see wide */
+    char *narrow;
+    /* [set * ways_max + way] */
+    struct cache_line *lines;
     struct cache_indexer indexer;
-    uint32_t way_inverse;  /* 2^31 / ways_max, rounded up */
-    uint32_t full_sectors; /* mask of a whole line; 1 without sectors */
-    uint16_t ways_max;     /* as it was made; g.ways are in use */
-    uint16_t ways_mask;    /* of few ways: a bit for each in use */
-    uint8_t narrow_bytes;  /* of a set */
+    /* 2^31 / ways_max, rounded up */
+    uint32_t way_inverse;
+    /* mask of a whole line; 1 without sectors */
+    uint32_t full_sectors;
+    /* as it was made; g.ways are in use */
+    uint16_t ways_max;
+    /* of few ways: a bit for each in use */
+    uint16_t ways_mask;
+    /* of a set */
+    uint8_t narrow_bytes;
     uint8_t line_shift;
-    bool has_policy; /* `policy` says what is replaced; else it is the oldest */
+    /* `policy` says what is replaced; else it is the oldest */
+    bool has_policy;
     bool sectored;
     /* of some */
     struct cache_wide wide;
     struct cache_geometry g;
     struct cache_policy policy;
-    struct cache_policy built_in; /* where it is not supplied */
-    uint64_t *replaceable;        /* of the view that the policy is shown */
-    uint64_t changes;             /* of the cache, while it has a policy */
+    /* where it is not supplied */
+    struct cache_policy built_in;
+    /* of the view that the policy is shown */
+    uint64_t *replaceable;
+    /* of the cache, while it has a policy */
+    uint64_t changes;
+    /* [sets] */
     struct cache_choice {
-        uint64_t at; /* `changes` when the policy was asked; it is asked again when that is not the same */
+        /* `changes` when the policy was asked; it is asked again when that is not the same */
+        uint64_t at;
         uint32_t way;
-    } * choices; /* [sets] */
+    } * choices;
 };
 _Static_assert(offsetof(struct cache, wide) == HOST_LINE, "a lookup touches one cache line of the host");
 

@@ -20,23 +20,30 @@ enum { CACHE_INDEX_BITS_MAX = 27, CACHE_INDEX_REMAINDER = CACHE_INDEX_IPOLY + 1 
  * are their own remainder; the next ones have tables; the upper ones are mostly those of the lookup before,
  * so their remainder is kept. */
 enum { CACHE_POLY_PARTS = 3, CACHE_POLY_PART_BITS = 4 };
-struct cache_poly { /* up to its rows one cache line of the host */
-    uint64_t high;  /* n >> high_shift, of the newest lookup */
+/* Up to its rows one cache line of the host. */
+struct cache_poly {
+    /* n >> high_shift, of the newest lookup */
+    uint64_t high;
     uint8_t high_shift;
-    uint32_t high_rest; /* and its part of the remainder */
+    /* and its part of the remainder */
+    uint32_t high_rest;
     uint8_t rest[CACHE_POLY_PARTS][1 << CACHE_POLY_PART_BITS];
-    uint64_t rows[CACHE_INDEX_BITS_MAX]; /* the bits of n whose parity is index bit i */
+    /* the bits of n whose parity is index bit i */
+    uint64_t rows[CACHE_INDEX_BITS_MAX];
 };
 _Static_assert(offsetof(struct cache_poly, rows) == HOST_LINE,
                "a question touches one cache line of the host");
 
 struct cache_indexer {
     union {
-        uint64_t inverse; /* 2^64 / sets, rounded up: of a remainder */
+        /* 2^64 / sets, rounded up: of a remainder */
+        uint64_t inverse;
         struct cache_poly *poly;
     };
-    uint32_t mask;      /* sets - 1 */
-    uint8_t kind, bits; /* enum cache_index or CACHE_INDEX_REMAINDER; log2 of the sets */
+    /* sets - 1 */
+    uint32_t mask;
+    /* enum cache_index or CACHE_INDEX_REMAINDER; log2 of the sets */
+    uint8_t kind, bits;
 };
 
 void cache_indexer_init(struct cache_indexer *x, enum cache_index index, uint32_t sets);

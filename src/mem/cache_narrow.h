@@ -21,7 +21,8 @@ struct narrow_set {
     _Alignas(HOST_LINE / 2) uint64_t order;
     uint16_t used, awaited;
     uint32_t spare;
-    uint16_t tags[]; /* 8 or 16 */
+    /* 8 or 16 */
+    uint16_t tags[];
 };
 _Static_assert(sizeof(struct narrow_set) == 16 + NARROW_HALF * sizeof(uint16_t), "half a line");
 #define NARROW_ONES 0x1111111111111111ull

@@ -8,8 +8,10 @@
 
 struct fifo {
     uint32_t ways;
-    uint64_t inserted; /* lines, since the cache was emptied */
-    uint64_t order[];  /* [set * ways + way]: `inserted` when its line came */
+    /* lines, since the cache was emptied */
+    uint64_t inserted;
+    /* [set * ways + way]: `inserted` when its line came */
+    uint64_t order[];
 };
 
 static void fifo_insert(void *ctx, uint32_t set, uint32_t way, uint64_t addr)

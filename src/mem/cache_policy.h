@@ -21,7 +21,8 @@ struct cache_set_view {
     uint32_t ways;
     /* bit way % 64 of word way / 64: its line is here and no fill is awaited for it */
     const uint64_t *replaceable;
-    uint64_t addr; /* of the line that comes */
+    /* of the line that comes */
+    uint64_t addr;
 };
 
 static inline bool cache_view_has(const struct cache_set_view *v, uint32_t way)

@@ -15,12 +15,16 @@ struct neighbours {
     uint16_t older, newer;
 };
 
-struct wide_set { /* parts of a set's block */
+/* Parts of a set's block. */
+struct wide_set {
     /* one number; it lies beside the end of the ring, which the search for a victim reads with it */
     uint64_t *unused_from;
-    uint64_t *unused;        /* [words] */
-    struct neighbours *ring; /* [ways + 1] */
-    uint32_t *slots;         /* upper 16 bits of the address's hash, way + 1; 0 = empty */
+    /* [words] */
+    uint64_t *unused;
+    /* [ways + 1] */
+    struct neighbours *ring;
+    /* upper 16 bits of the address's hash, way + 1; 0 = empty */
+    uint32_t *slots;
 };
 
 static inline struct wide_set wide_set(const struct cache_wide *w, uint32_t set)

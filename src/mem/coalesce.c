@@ -29,8 +29,10 @@ static uint16_t count_bytes(const uint64_t covered[COVER_WORDS])
 struct builder {
     const struct coalesce_access *access;
     struct coalesce_txn *out;
-    uint32_t count, last; /* last: transaction of the lane before */
-    uint32_t sectors;     /* that a transaction has from the start */
+    /* last: transaction of the lane before */
+    uint32_t count, last;
+    /* that a transaction has from the start */
+    uint32_t sectors;
     /* bytes of the line that are touched; valid below count */
     uint64_t covered[COALESCE_TXN_MAX][COVER_WORDS];
 };
@@ -315,7 +317,8 @@ uint32_t coalesce_local(const struct coalesce_access *a, uint64_t base,
 /* ---- shared memory ---- */
 
 struct banks {
-    uint32_t words[SHARED_BANKS_MAX][COALESCE_LANES]; /* distinct words of this part of the warp, by bank */
+    /* distinct words of this part of the warp, by bank */
+    uint32_t words[SHARED_BANKS_MAX][COALESCE_LANES];
     uint8_t count[SHARED_BANKS_MAX];
     uint32_t worst;
 };

@@ -14,33 +14,44 @@
 
 enum {
     COALESCE_LANES = 32,
-    COALESCE_TXN_MAX = 4 * COALESCE_LANES, /* a local access of 16 bytes touches four lines in each lane */
+    /* a local access of 16 bytes touches four lines in each lane */
+    COALESCE_TXN_MAX = 4 * COALESCE_LANES,
     COALESCE_SECTOR_BYTES = 32,
     COALESCE_LINE_MAX = 128,
     SHARED_BANKS_MAX = 64
 };
 
 struct coalesce_access {
-    const uint64_t *addr; /* [32]: of the lanes in mask */
+    /* [32]: of the lanes in mask */
+    const uint64_t *addr;
     uint32_t mask;
-    uint32_t bytes;      /* of one lane, vector included: 1 to 16, addresses are multiples of it */
-    uint32_t line_bytes; /* 32, 64 or 128 */
-    bool sectored;       /* sector mode: loads name the sectors that they want; else whole lines */
+    /* of one lane, vector included: 1 to 16, addresses are multiples of it */
+    uint32_t bytes;
+    /* 32, 64 or 128 */
+    uint32_t line_bytes;
+    /* sector mode: loads name the sectors that they want; else whole lines */
+    bool sectored;
     bool is_store, is_atomic;
-    bool descending; /* the highest line first, instead of the first lane's */
+    /* the highest line first, instead of the first lane's */
+    bool descending;
     /* atomics: a transaction for each sector, and for each further lane at the same word */
     bool split_atomic;
     /* atomics: no transaction crosses a multiple of this, the L2's line, where it takes effect; 32 or more */
     uint32_t atomic_bytes;
 };
 
-struct coalesce_txn { /* four to a line of the host's cache */
-    uint64_t line;    /* line address */
-    uint32_t lanes;   /* that take part: a deferred atomic is applied for these */
+/* Four to a line of the host's cache. */
+struct coalesce_txn {
+    /* line address */
+    uint64_t line;
+    /* that take part: a deferred atomic is applied for these */
+    uint32_t lanes;
     /* data that travels: stores whole sectors with a byte mask, atomics an operand for each lane; loads 0 */
     uint16_t write_bytes;
-    uint8_t sectors; /* wanted or written; stores and atomics name what they touch in both modes */
-    bool partial;    /* a store that leaves bytes of its sectors alone */
+    /* wanted or written; stores and atomics name what they touch in both modes */
+    uint8_t sectors;
+    /* a store that leaves bytes of its sectors alone */
+    bool partial;
 };
 
 /* Fills out[] and returns how many. */
@@ -57,11 +68,14 @@ uint32_t coalesce_local(const struct coalesce_access *a, uint64_t base,
                         struct coalesce_txn out[COALESCE_TXN_MAX]);
 
 struct shared_access {
-    const uint64_t *addr; /* [32]: offsets of the lanes in mask */
+    /* [32]: offsets of the lanes in mask */
+    const uint64_t *addr;
     uint32_t mask;
-    uint32_t bytes; /* of one lane, vector included */
+    /* of one lane, vector included */
+    uint32_t bytes;
     bool is_atomic;
-    uint32_t banks, bank_bytes; /* powers of two */
+    /* powers of two */
+    uint32_t banks, bank_bytes;
 };
 /* Passes through shared memory: in one pass each bank serves one of its words, to all lanes that want it.
  * Lanes go together as far as their words could fill the banks once: with 32 banks of 4 bytes a warp at 4

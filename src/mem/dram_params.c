@@ -2,8 +2,10 @@
  * thesis's GTX 480: Table 3.1; what it leaves open is GPGPU-Sim 3.2.2's GTX 480 file. */
 #include "mem/dram_bank.h"
 
-static const char *const sched_names[] = {"fr-fcfs", "fcfs", NULL}; /* enum dram_sched */
-static const char *const group_names[] = {"low", "high", NULL};     /* enum dram_groups */
+/* Enum dram_sched. */
+static const char *const sched_names[] = {"fr-fcfs", "fcfs", NULL};
+/* Enum dram_groups. */
+static const char *const group_names[] = {"low", "high", NULL};
 
 #define CLOCKS(field, def, lo, help)                                                                         \
     PARAM_NUMBER(dram_params, field, "dram." #field, "command clocks", def, lo, 1 << 20, help)

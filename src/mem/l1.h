@@ -15,8 +15,10 @@
 #include "stats/stat.h"
 
 enum l1_write_global {
-    L1_WRITE_EVICT /* write through, the line is dropped on a hit */,
-    L1_WRITE_UPDATE /* write through, kept */
+    /* write through, the line is dropped on a hit */
+    L1_WRITE_EVICT,
+    /* write through, kept */
+    L1_WRITE_UPDATE
 };
 enum l1_write_local { L1_WRITE_BACK, L1_WRITE_THROUGH /* local stores are treated as global ones */ };
 enum l1_allocate { L1_ALLOCATE_ON_MISS, L1_ALLOCATE_ON_FILL };
@@ -27,14 +29,19 @@ struct l1_params {
     uint64_t size;
     uint32_t ways, line;
     bool sectored;
-    uint32_t index, replacement; /* enum cache_index, cache_replace */
+    /* enum cache_index, cache_replace */
+    uint32_t index, replacement;
     uint32_t mshrs, merges, miss_queue, latency, tag_latency, ports, read_places;
-    uint32_t write_global, write_local, allocate; /* enums above */
-    bool mshr_until_taken, local_write_allocate, cache_global, flush /* at kernel end; read by the SM */;
+    /* enums above */
+    uint32_t write_global, write_local, allocate;
+    /* flush: at the end of a kernel; the SM reads it */
+    bool mshr_until_taken, local_write_allocate, cache_global, flush;
     bool perfect;
     uint32_t fixed_miss_latency;
-    uint32_t reply_step; /* cycles: a reply is taken a whole number of these after its request; 0 = at once */
-    uint32_t prefetch_priority; /* enum l1_prefetch_priority; read by the SM */
+    /* cycles: a reply is taken a whole number of these after its request; 0 = at once */
+    uint32_t reply_step;
+    /* enum l1_prefetch_priority; read by the SM */
+    uint32_t prefetch_priority;
 };
 extern const struct param_row l1_rows[];
 extern const struct stat_row l1_stat_rows[];
@@ -47,7 +54,8 @@ enum l1_type {
     L1_LOCAL_LOAD,
     L1_LOCAL_STORE,
     L1_ATOMIC,
-    L1_OTHER /* texture, constant */,
+    /* texture, constant */
+    L1_OTHER,
     L1_TYPES
 };
 enum { L1_LATENCY_BUCKETS = 64, L1_LATENCY_BUCKET_CYCLES = 32 };
@@ -56,7 +64,8 @@ enum { L1_LATENCY_BUCKETS = 64, L1_LATENCY_BUCKET_CYCLES = 32 };
  * loads and prefetches are counted apart. What can be added up is, by l1_stats_derive; what is counted with
  * each other lies together. */
 struct l1_stats {
-    uint64_t hits[L1_TYPES], intra_warp_hits, inter_warp_hits /* of loads */;
+    /* intra_warp_hits, inter_warp_hits: of loads */
+    uint64_t hits[L1_TYPES], intra_warp_hits, inter_warp_hits;
     uint64_t misses[L1_TYPES], replaced_misses, evictions;
     /* fails: cycles in which an access was refused; their sum is stall_cycles */
     uint64_t fails[L1_TYPES], stall_mshr, stall_cycles;
@@ -82,40 +91,61 @@ struct l1_stats {
         miss_latency_count;
     uint64_t prefetch_correct, prefetch_covered, prefetch_coverable;
 };
-void l1_stats_derive(struct l1_stats *s); /* the sums of what is counted up to now */
+/* the sums of what is counted up to now */
+void l1_stats_derive(struct l1_stats *s);
 
-struct l1_txn {           /* one coalesced transaction; a line of the host's cache */
-    uint64_t addr;        /* line address (device address space; local memory already interleaved) */
-    uint32_t sectors;     /* of the line */
-    uint32_t write_bytes; /* stores and atomics: bytes of data */
-    bool partial;         /* store does not cover its sectors */
-    uint8_t kind, cls;    /* enum req_kind, req_class */
-    bool bypass;          /* .cg, volatile: goes to L2 */
+/* one coalesced transaction; a line of the host's cache */
+struct l1_txn {
+    /* line address (device address space; local memory already interleaved) */
+    uint64_t addr;
+    /* of the line */
+    uint32_t sectors;
+    /* stores and atomics: bytes of data */
+    uint32_t write_bytes;
+    /* store does not cover its sectors */
+    bool partial;
+    /* enum req_kind, req_class */
+    uint8_t kind, cls;
+    /* .cg, volatile: goes to L2 */
+    bool bypass;
     bool is_prefetch;
-    bool is_first; /* of its instruction's transactions, for observers; as is lane_address */
+    /* of its instruction's transactions, for observers; as is lane_address */
+    bool is_first;
     uint16_t warp;
-    uint16_t owner; /* of its request, see req.h */
-    uint32_t token; /* given back when the data is there (loads and atomics); UINT32_MAX = nobody waits */
-    struct l1_stats *own; /* counts it; NULL = the L1 does */
+    /* of its request, see req.h */
+    uint16_t owner;
+    /* given back when the data is there (loads and atomics); UINT32_MAX = nobody waits */
+    uint32_t token;
+    /* counts it; NULL = the L1 does */
+    struct l1_stats *own;
     uint32_t pc;
-    uint32_t launch; /* number of the warp's launch, its low bits: who owns a line, though slots are reused */
-    uint64_t lane_address; /* of the first lane */
-    uint64_t id;           /* the SM's, for observers: ties what they see to the issue of the instruction */
+    /* number of the warp's launch, its low bits: who owns a line, though slots are reused */
+    uint32_t launch;
+    /* of the first lane */
+    uint64_t lane_address;
+    /* the SM's, for observers: ties what they see to the issue of the instruction */
+    uint64_t id;
 };
 _Static_assert(sizeof(struct l1_txn) == HOST_LINE, "a transaction is a line of the host's cache");
 
 enum l1_answer {
     L1_HIT,
     L1_MISS,
-    L1_PENDING /* merged with a miss under way */,
-    L1_SENT /* store, atomic, bypass: on its way */,
-    L1_TAKEN /* into the pipeline: on_access says what became of it */,
+    /* merged with a miss under way */
+    L1_PENDING,
+    /* store, atomic, bypass: on its way */
+    L1_SENT,
+    /* into the pipeline: on_access says what became of it */
+    L1_TAKEN,
     L1_STALL_LINE,
     L1_STALL_MSHR,
-    L1_STALL_QUEUE /* back pressure from below */,
+    /* back pressure from below */
+    L1_STALL_QUEUE,
     L1_STALL_PORT,
-    L1_STALL_HELD /* a mechanism holds it back (hooks.may_miss) */,
-    L1_STALL_STOLEN /* a mechanism took its port (l1_read) */
+    /* a mechanism holds it back (hooks.may_miss) */
+    L1_STALL_HELD,
+    /* a mechanism took its port (l1_read) */
+    L1_STALL_STOLEN
 };
 
 struct l1;
@@ -131,8 +161,10 @@ struct l1_setup {
     const struct clock_domain *clock;
     struct req_pool *pool;
     struct sm_port *port;
-    tick *sm_wake;        /* lowered when a flush or a new capacity leaves something to do */
-    uint32_t extra_lines; /* that the tags have beyond l1.size, in whole ways: l1_resize may grow to them */
+    /* lowered when a flush or a new capacity leaves something to do */
+    tick *sm_wake;
+    /* that the tags have beyond l1.size, in whole ways: l1_resize may grow to them */
+    uint32_t extra_lines;
 };
 struct l1 *l1_create(const struct l1_setup *s);
 void l1_destroy(struct l1 *c);

@@ -10,39 +10,55 @@
 
 /* What became of an access. */
 struct l1_result {
-    enum l1_answer answer; /* L1_HIT, L1_MISS, L1_PENDING or L1_SENT */
-    bool intra_warp;       /* a hit on a line that the same warp brought */
-    bool is_first_use;     /* the first demand of a line that a prefetch brought or is bringing */
-    bool taken;            /* L1_MISS: take_miss answers it, or holds it for a while */
-    bool has_evicted;      /* L1_MISS: a line has left for it, which an access at this PC had brought */
+    /* L1_HIT, L1_MISS, L1_PENDING or L1_SENT */
+    enum l1_answer answer;
+    /* a hit on a line that the same warp brought */
+    bool intra_warp;
+    /* the first demand of a line that a prefetch brought or is bringing */
+    bool is_first_use;
+    /* L1_MISS: take_miss answers it, or holds it for a while */
+    bool taken;
+    /* L1_MISS: a line has left for it, which an access at this PC had brought */
+    bool has_evicted;
     uint32_t evicted_pc;
 };
 
 enum l1_evict_cause {
-    L1_EVICT_REPLACED, /* another line takes its way */
-    L1_EVICT_STORE,    /* a store or atomic wrote to it */
+    /* another line takes its way */
+    L1_EVICT_REPLACED,
+    /* a store or atomic wrote to it */
+    L1_EVICT_STORE,
     L1_EVICT_FLUSH,
-    L1_EVICT_RESIZE /* its way goes */
+    /* its way goes */
+    L1_EVICT_RESIZE
 };
 struct l1_eviction {
     uint64_t line;
     enum l1_evict_cause cause;
     bool is_unused_prefetch;
-    bool is_extra; /* it lay in a way beyond l1.size */
+    /* it lay in a way beyond l1.size */
+    bool is_extra;
     uint16_t owner_warp, last_warp;
-    uint32_t owner_pc, last_pc; /* of the access that brought the line, and of the last one that hit it */
-    uint32_t sectors;           /* that were valid */
-    uint32_t owner_launch;      /* txn.launch of the owner */
+    /* of the access that brought the line, and of the last one that hit it */
+    uint32_t owner_pc, last_pc;
+    /* that were valid */
+    uint32_t sectors;
+    /* txn.launch of the owner */
+    uint32_t owner_launch;
 };
 
 struct l1_fill_event {
     uint64_t line;
-    tick latency; /* ticks, from the miss */
-    uint32_t pc;  /* of the first that missed */
+    /* ticks, from the miss */
+    tick latency;
+    /* of the first that missed */
+    uint32_t pc;
     uint16_t warp;
     bool is_prefetch, is_local;
-    bool kept;  /* the line is in the cache now */
-    tick as_of; /* when the L2 accepted the read; of a taken miss: l1_miss_as_of */
+    /* the line is in the cache now */
+    bool kept;
+    /* when the L2 accepted the read; of a taken miss: l1_miss_as_of */
+    tick as_of;
 };
 
 enum l1_prefetch_outcome { L1_PREFETCH_SENT, L1_PREFETCH_REDUNDANT, L1_PREFETCH_DROPPED };
@@ -50,7 +66,8 @@ enum l1_prefetch_outcome { L1_PREFETCH_SENT, L1_PREFETCH_REDUNDANT, L1_PREFETCH_
 enum l1_take { L1_TAKE_PASS, L1_TAKE_HIT, L1_TAKE_CLAIM, L1_TAKE_FILL };
 struct l1_take_answer {
     enum l1_take take;
-    uint32_t cycles; /* PASS, HIT, FILL: from now */
+    /* PASS, HIT, FILL: from now */
+    uint32_t cycles;
 };
 
 struct l1_hooks {

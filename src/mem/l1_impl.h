@@ -31,10 +31,13 @@ enum {
 #define L1_NONE     UINT32_MAX
 #define L1_NO_TOKEN UINT32_MAX
 
-struct l1_node { /* a load that waits for sectors, or is done and not taken yet */
-    tick ready;  /* while it waits: since when */
+/* A load that waits for sectors, or is done and not taken yet. */
+struct l1_node {
+    /* while it waits: since when */
+    tick ready;
     uint32_t token, next, need;
-    bool frees_mshr; /* the last one of an MSHR that is held until its loads are taken */
+    /* the last one of an MSHR that is held until its loads are taken */
+    bool frees_mshr;
 };
 struct l1_timed {
     tick ready;
@@ -42,7 +45,8 @@ struct l1_timed {
 };
 RING_TYPE(l1_ring, struct l1_timed) /* what becomes due in the order in which it came */
 struct l1_pipe_item {
-    tick ready; /* when the tags are looked up */
+    /* when the tags are looked up */
+    tick ready;
     struct l1_txn txn;
 };
 RING_TYPE(l1_pipe, struct l1_pipe_item) /* between the load-store unit and the tags */
@@ -50,62 +54,101 @@ RING_TYPE(l1_pipe, struct l1_pipe_item) /* between the load-store unit and the t
 /* The way that an access takes: what the tags and MSHRs say of it (l1_plan). */
 enum l1_way {
     L1_WAY_HIT,
-    L1_WAY_MERGE,        /* all that is missing is under way */
-    L1_WAY_MISS,         /* something has to be fetched */
-    L1_WAY_BYPASS,       /* a load that does not look into the L1 */
-    L1_WAY_THROUGH,      /* a store or atomic that is sent on */
-    L1_WAY_STORE_HELD,   /* a local store whose line is here or under way */
-    L1_WAY_STORE_LINE,   /* a local store that takes a line and fetches nothing */
-    L1_WAY_FIXED_ATOMIC, /* an atomic of a machine whose misses answer themselves */
-    L1_WAY_IDEAL,        /* a perfect L1 answers */
-    L1_WAY_CLOSED        /* dirty lines of ways that go are leaving: nothing is taken */
+    /* all that is missing is under way */
+    L1_WAY_MERGE,
+    /* something has to be fetched */
+    L1_WAY_MISS,
+    /* a load that does not look into the L1 */
+    L1_WAY_BYPASS,
+    /* a store or atomic that is sent on */
+    L1_WAY_THROUGH,
+    /* a local store whose line is here or under way */
+    L1_WAY_STORE_HELD,
+    /* a local store that takes a line and fetches nothing */
+    L1_WAY_STORE_LINE,
+    /* an atomic of a machine whose misses answer themselves */
+    L1_WAY_FIXED_ATOMIC,
+    /* a perfect L1 answers */
+    L1_WAY_IDEAL,
+    /* dirty lines of ways that go are leaving: nothing is taken */
+    L1_WAY_CLOSED
 };
 struct l1_plan {
-    uint8_t way;    /* enum l1_way */
-    bool is_demand; /* no prefetch */
-    bool waits;     /* somebody waits for the answer */
-    /* L1_WAY_THROUGH */
-    bool travels; /* to the L2 */
-    bool keeps;   /* a line that it finds stays */
-    /* L1_WAY_MISS */
-    bool is_held;     /* hooks.may_miss says no */
-    bool asks_taker;  /* hooks.take_miss is to be asked, and was not yet */
-    bool may_keep;    /* what the vote says: its line may stay */
-    bool takes_line;  /* replaces a line; L1_WAY_STORE_LINE does, too */
-    uint8_t outcome;  /* L1_WAY_STORE_HELD: enum cache_outcome */
-    uint32_t line;    /* that holds the address, or CACHE_NO_LINE */
-    uint32_t entry;   /* its MSHR, or MSHR_NONE */
-    uint32_t need;    /* sectors that the load waits for, some of which may be under way */
-    uint32_t missing; /* those to fetch */
-    uint32_t set;     /* takes_line: of the address */
+    /* enum l1_way */
+    uint8_t way;
+    /* no prefetch */
+    bool is_demand;
+    /* somebody waits for the answer */
+    bool waits;
+    /* ---- L1_WAY_THROUGH ---- */
+
+    /* to the L2 */
+    bool travels;
+    /* a line that it finds stays */
+    bool keeps;
+    /* ---- L1_WAY_MISS ---- */
+
+    /* hooks.may_miss says no */
+    bool is_held;
+    /* hooks.take_miss is to be asked, and was not yet */
+    bool asks_taker;
+    /* what the vote says: its line may stay */
+    bool may_keep;
+    /* replaces a line; L1_WAY_STORE_LINE does, too */
+    bool takes_line;
+    /* L1_WAY_STORE_HELD: enum cache_outcome */
+    uint8_t outcome;
+    /* that holds the address, or CACHE_NO_LINE */
+    uint32_t line;
+    /* its MSHR, or MSHR_NONE */
+    uint32_t entry;
+    /* sectors that the load waits for, some of which may be under way */
+    uint32_t need;
+    /* those to fetch */
+    uint32_t missing;
+    /* takes_line: of the address */
+    uint32_t set;
 };
 
 /* What may have changed since an access was refused (l1_sleep.c). */
 enum l1_change {
-    L1_CHANGE_REPLY = 1, /* something came back: lines, MSHRs */
-    L1_CHANGE_DONE = 2,  /* a load that waited was taken: room for loads that wait, MSHRs */
-    L1_CHANGE_OTHER = 4, /* a prefetch was taken, lines left by themselves, the capacity changed */
+    /* something came back: lines, MSHRs */
+    L1_CHANGE_REPLY = 1,
+    /* a load that waited was taken: room for loads that wait, MSHRs */
+    L1_CHANGE_DONE = 2,
+    /* a prefetch was taken, lines left by themselves, the capacity changed */
+    L1_CHANGE_OTHER = 4,
     L1_CHANGE_ANY = 7
 };
-struct l1_stall { /* the access at the head of the load-store unit, or of the pipeline, is being refused */
+/* The access at the head of the load-store unit, or of the pipeline, is being refused. */
+struct l1_stall {
     bool open;
-    bool asks_always;    /* only an offer tells whether it is refused again */
-    uint8_t cause, type; /* enum l1_answer, l1_type */
-    uint8_t waits_for;   /* enum l1_change, a mask: without these the answer is the same */
-    uint32_t sent;       /* port->sent at the refusal: the miss queue has room when it changes */
+    /* only an offer tells whether it is refused again */
+    bool asks_always;
+    /* enum l1_answer, l1_type */
+    uint8_t cause, type;
+    /* enum l1_change, a mask: without these the answer is the same */
+    uint8_t waits_for;
+    /* port->sent at the refusal: the miss queue has room when it changes */
+    uint32_t sent;
     tick charged_until;
-    tick offered_until; /* refused since then, and not charged yet */
+    /* refused since then, and not charged yet */
+    tick offered_until;
     struct l1_plan plan;
 #ifndef NDEBUG
-    struct l1_txn txn; /* the access, so that an assert can plan it again */
+    /* the access, so that an assert can plan it again */
+    struct l1_txn txn;
 #endif
 };
 
 /* What mechanisms said of an access that is being refused: they are asked once. */
 struct l1_kept {
-    bool has_vote, may; /* hooks.may_allocate */
-    bool may_go;        /* hooks.may_miss said yes */
-    bool passes;        /* hooks.take_miss said that it goes the ordinary way at once */
+    /* hooks.may_allocate */
+    bool has_vote, may;
+    /* hooks.may_miss said yes */
+    bool may_go;
+    /* hooks.take_miss said that it goes the ordinary way at once */
+    bool passes;
     uint16_t warp;
     uint32_t token;
     uint64_t addr;
@@ -116,91 +159,143 @@ enum { L1_ARRIVALS = 256 };
 /* A miss that hooks.take_miss has taken, by MSHR. */
 struct l1_taken {
     struct l1_txn txn;
-    uint32_t sectors; /* that it is to bring; 0 = there is none */
-    bool is_hit;      /* a HIT, in an entry beside the l1.mshrs */
-    tick as_of;       /* of its data, if it is answered */
+    /* that it is to bring; 0 = there is none */
+    uint32_t sectors;
+    /* a HIT, in an entry beside the l1.mshrs */
+    bool is_hit;
+    /* of its data, if it is answered */
+    tick as_of;
 };
-struct l1_due { /* when a PASS goes on, or a HIT or FILL is answered */
+/* When a PASS goes on, or a HIT or FILL is answered. */
+struct l1_due {
     tick ready;
     uint32_t entry;
     enum l1_take take;
-    bool lacks_line; /* a PASS that found no line to replace in `set` */
+    /* a PASS that found no line to replace in `set` */
+    bool lacks_line;
     uint32_t set;
 };
 
 /* In the order of use: each group is one cache line of the host, and a tick or an access touches as few of
  * them as it can. Parameters that it asks for are repeated there. */
 struct l1 {
-    /* every tick: is there anything to do? */
-    _Alignas(HOST_LINE) tick last; /* newest time seen */
-    tick hit_ready;                /* of the first of the hits; TICK_NEVER = there is none */
-    tick fill_ready;               /* the same of the loads that are done */
+    /* ---- every tick: is there anything to do? ---- */
+
+    /* newest time seen */
+    _Alignas(HOST_LINE) tick last;
+    /* of the first of the hits; TICK_NEVER = there is none */
+    tick hit_ready;
+    /* the same of the loads that are done */
+    tick fill_ready;
     struct sm_port *port;
     struct clock_domain clock;
-    uint32_t requests_out; /* requests that exist and have not been freed */
-    bool offers_next;      /* the refused access has to be offered in the next cycle: see l1_sleep.c */
-    bool has_acknowledged; /* a store or an atomic, in this cycle */
-    uint8_t changes;       /* enum l1_change, a mask: since the newest refusal */
+    /* requests that exist and have not been freed */
+    uint32_t requests_out;
+    /* the refused access has to be offered in the next cycle: see l1_sleep.c */
+    bool offers_next;
+    /* a store or an atomic, in this cycle */
+    bool has_acknowledged;
+    /* enum l1_change, a mask: since the newest refusal */
+    uint8_t changes;
     union {
         struct {
-            bool is_flushing;    /* dirty lines of ways from flush_from on are leaving */
-            bool is_shrinking;   /* and accesses wait for that */
-            bool has_pipe;       /* l1.tag_latency */
-            bool answers_itself; /* p.fixed_miss_latency */
-            bool has_due;        /* misses that hooks.take_miss delays */
+            /* dirty lines of ways from flush_from on are leaving */
+            bool is_flushing;
+            /* and accesses wait for that */
+            bool is_shrinking;
+            /* l1.tag_latency */
+            bool has_pipe;
+            /* p.fixed_miss_latency */
+            bool answers_itself;
+            /* misses that hooks.take_miss delays */
+            bool has_due;
         };
-        uint64_t is_special; /* one of these */
+        /* one of these */
+        uint64_t is_special;
     };
-    tick demand_wait; /* stats.demand_wait_sum in ticks: here for its place, a reply adds to it */
+    /* stats.demand_wait_sum in ticks: here for its place, a reply adds to it */
+    tick demand_wait;
 
     /* an access */
     _Alignas(HOST_LINE) tick port_time;
     struct req_pool *pool;
     uint32_t ports_used, ports;
-    uint32_t mshrs_held;     /* not free: filled, but their loads are not taken; kept for hits elsewhere */
-    uint32_t mshrs_lineless; /* of those in use: without a line that waits for them */
-    uint32_t hit_latency;    /* cycles, after the tags */
+    /* not free: filled, but their loads are not taken; kept for hits elsewhere */
+    uint32_t mshrs_held;
+    /* of those in use: without a line that waits for them */
+    uint32_t mshrs_lineless;
+    /* cycles, after the tags */
+    uint32_t hit_latency;
     uint32_t read_places;
-    uint32_t line_sectors; /* mask of all 32-byte sectors of a line */
-    uint32_t node_fresh;   /* of nodes */
+    /* mask of all 32-byte sectors of a line */
+    uint32_t line_sectors;
+    /* of nodes */
+    uint32_t node_fresh;
     uint16_t sm;
-    bool is_perfect, caches_global, is_sectored, allocates_on_miss, holds_mshrs; /* of p */
-    bool has_kept;       /* `kept` is of the access that is being refused */
-    bool notes_touches;  /* somebody wants to know who touched a line last */
-    bool last_missed;    /* the newest demand load did, or merged */
-    bool asks_of_misses; /* hooks.may_miss or hooks.take_miss */
-    bool tells_level;    /* hooks.on_level */
-    bool tells_fill;     /* hooks.on_fill */
-    bool has_wasted;     /* wasted_lines is not 0 */
-    uint16_t queue_kept; /* entries of the miss queue that only claim_waits may take */
+    /* of p */
+    bool is_perfect, caches_global, is_sectored, allocates_on_miss, holds_mshrs;
+    /* `kept` is of the access that is being refused */
+    bool has_kept;
+    /* somebody wants to know who touched a line last */
+    bool notes_touches;
+    /* the newest demand load did, or merged */
+    bool last_missed;
+    /* hooks.may_miss or hooks.take_miss */
+    bool asks_of_misses;
+    /* hooks.on_level */
+    bool tells_level;
+    /* hooks.on_fill */
+    bool tells_fill;
+    /* wasted_lines is not 0 */
+    bool has_wasted;
+    /* entries of the miss queue that only claim_waits may take */
+    uint16_t queue_kept;
 
     /* a miss: MSHRs, and loads that wait or are done */
     _Alignas(HOST_LINE) struct mshr mshr;
-    struct l1_node *nodes; /* those from node_fresh on were never used: their memory is not there yet */
-    uint32_t node_free, nodes_left;          /* nodes_left: not promised to anybody */
-    _Alignas(HOST_LINE) struct l1_ring hits; /* tokens, ready after the hit latency */
-    uint32_t done_head, done_tail;           /* loads that are done, while there are any */
-    struct l1_stall stall;                   /* up to its plan in the same line */
+    /* those from node_fresh on were never used: their memory is not there yet */
+    struct l1_node *nodes;
+    /* nodes_left: not promised to anybody */
+    uint32_t node_free, nodes_left;
+    /* tokens, ready after the hit latency */
+    _Alignas(HOST_LINE) struct l1_ring hits;
+    /* loads that are done, while there are any */
+    uint32_t done_head, done_tail;
+    /* up to its plan in the same line */
+    struct l1_stall stall;
     _Alignas(HOST_LINE) struct lineset seen;
-    struct l1_hooks hooks; /* up to on_fill in the same line */
+    /* up to on_fill in the same line */
+    struct l1_hooks hooks;
     _Alignas(HOST_LINE) struct cache cache;
 
-    /* seldom */
-    struct l1_ring answers; /* fixed_miss_latency: request ids that answer themselves */
+    /* ---- seldom ---- */
+
+    /* fixed_miss_latency: request ids that answer themselves */
+    struct l1_ring answers;
     struct l1_pipe pipe;
     struct l1_kept kept;
-    uint32_t arrivals[L1_ARRIVALS]; /* where there is a may_miss: l1_arrivals_of */
-    struct l1_taken *taken;         /* by entry, where there is a take_miss */
-    uint32_t hits_kept;             /* entries beside the l1.mshrs that are free, for hits elsewhere */
-    struct l1_due *due;             /* in the order of their times */
-    uint32_t due_count, due_late;   /* in all; those whose time has come, and that had to wait */
-    uint32_t claim_waits;           /* a claimed miss that found the miss queue full, or MSHR_NONE */
-    tick claim_time;                /* when a claimed miss was answered, or tried to go on */
-    struct lineset
-        wasted; /* prefetched lines that left without a load in this kernel, and did not come back */
-    uint64_t wasted_lines; /* in it */
-    uint32_t own_ways;     /* of l1.size */
-    tick stolen_time;      /* of the newest l1_read */
+    /* where there is a may_miss: l1_arrivals_of */
+    uint32_t arrivals[L1_ARRIVALS];
+    /* by entry, where there is a take_miss */
+    struct l1_taken *taken;
+    /* entries beside the l1.mshrs that are free, for hits elsewhere */
+    uint32_t hits_kept;
+    /* in the order of their times */
+    struct l1_due *due;
+    /* in all; those whose time has come, and that had to wait */
+    uint32_t due_count, due_late;
+    /* a claimed miss that found the miss queue full, or MSHR_NONE */
+    uint32_t claim_waits;
+    /* when a claimed miss was answered, or tried to go on */
+    tick claim_time;
+    /* prefetched lines that left without a load in this kernel, and did not come back */
+    struct lineset wasted;
+    /* in it */
+    uint64_t wasted_lines;
+    /* of l1.size */
+    uint32_t own_ways;
+    /* of the newest l1_read */
+    tick stolen_time;
     struct l1_params p;
     uint32_t flush_cursor, flush_from;
     tick *sm_wake;

@@ -18,23 +18,31 @@ static inline uint64_t lineset_region_of(uint64_t word)
     return (uint64_t)((lineset_wide)word * (UINT64_MAX / 7 * 4 + 2) >> 66);
 }
 
-struct lineset_region { /* 448 neighbouring lines, in one line of the host's cache */
-    uint64_t key; /* its number and, in the lowest byte, the epoch: it holds anything only in the set's */
+/* 448 neighbouring lines, in one line of the host's cache. */
+struct lineset_region {
+    /* its number and, in the lowest byte, the epoch: it holds anything only in the set's */
+    uint64_t key;
     uint64_t seen[LINESET_WORDS];
 };
 _Static_assert(sizeof(struct lineset_region) == HOST_LINE,
                "to look a line up is to touch one line of the host");
 
-struct lineset {                    /* small: it lies beside what is counted with it */
-    struct lineset_region *regions; /* open addressing */
+/* Small: it lies beside what is counted with it. */
+struct lineset {
+    /* open addressing */
+    struct lineset_region *regions;
     uint32_t used;
-    uint8_t shift; /* 64 - log2 of the slots */
-    uint8_t epoch; /* 1 to 255 */
+    /* 64 - log2 of the slots */
+    uint8_t shift;
+    /* 1 to 255 */
+    uint8_t epoch;
 };
 
-void lineset_init(struct lineset *s, uint32_t regions); /* a power of two, 2 at least */
+/* A power of two, 2 at least. */
+void lineset_init(struct lineset *s, uint32_t regions);
 void lineset_free(struct lineset *s);
-void lineset_clear(struct lineset *s); /* at once, whatever its size */
+/* At once, whatever its size. */
+void lineset_clear(struct lineset *s);
 
 static inline uint32_t lineset_mask(const struct lineset *s) { return (uint32_t)(UINT64_MAX >> s->shift); }
 

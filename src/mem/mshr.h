@@ -14,31 +14,44 @@
 /* One cache line of the host, with what its owner knows of the miss. */
 struct mshr_entry {
     _Alignas(HOST_LINE) uint64_t addr;
-    uint32_t sectors; /* that are still to come */
+    /* that are still to come */
+    uint32_t sectors;
     uint32_t head, tail, merged;
     bool used;
-    bool is_listed; /* mshr_find finds it */
-    /* the owner's: the L1 alone keeps them */
-    bool may_keep;    /* the line may stay when it comes */
-    bool is_prefetch; /* nobody has asked for it yet */
-    bool doomed;      /* written by a store meanwhile: the fill must not stay */
+    /* mshr_find finds it */
+    bool is_listed;
+    /* ---- the owner's: the L1 alone keeps them ---- */
+
+    /* the line may stay when it comes */
+    bool may_keep;
+    /* nobody has asked for it yet */
+    bool is_prefetch;
+    /* written by a store meanwhile: the fill must not stay */
+    bool doomed;
     uint16_t warp;
     uint32_t pc;
-    uint32_t line; /* reserved for it, or CACHE_NO_LINE */
+    /* reserved for it, or CACHE_NO_LINE */
+    uint32_t line;
     tick born;
-    uint32_t last_pc; /* of the newest load that waits for it */
+    /* of the newest load that waits for it */
+    uint32_t last_pc;
     uint16_t last_warp;
-    uint32_t launch; /* of the first load */
+    /* of the first load */
+    uint32_t launch;
 };
 _Static_assert(sizeof(struct mshr_entry) == HOST_LINE, "an entry is one cache line of the host");
 
 struct mshr {
     struct mshr_entry *entries;
     uint32_t count, merge_max, used;
-    uint32_t used_max;          /* statistic: the most in use at once */
-    uint32_t *slots, slot_mask; /* open addressing: entry or MSHR_NONE */
-    uint32_t slot_shift;        /* 64 - log2 of the slots */
-    uint32_t *free;             /* stack of free entries: free[0 .. count-used-1] */
+    /* statistic: the most in use at once */
+    uint32_t used_max;
+    /* open addressing: entry or MSHR_NONE */
+    uint32_t *slots, slot_mask;
+    /* 64 - log2 of the slots */
+    uint32_t slot_shift;
+    /* stack of free entries: free[0 .. count-used-1] */
+    uint32_t *free;
 };
 
 void mshr_init(struct mshr *m, uint32_t entries, uint32_t merge_max);

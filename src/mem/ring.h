@@ -11,7 +11,8 @@
 
 struct ring {
     uint32_t head, count;
-    uint32_t turn; /* slots that are used in turn: from RING_START up to capacity */
+    /* slots that are used in turn: from RING_START up to capacity */
+    uint32_t turn;
     uint32_t capacity;
 };
 

@@ -10,8 +10,10 @@
 struct rocache_setup {
     uint64_t bytes;
     uint32_t ways, line_bytes;
-    uint32_t misses, merges; /* lines under way, waiters for each */
-    bool keeps_none;         /* a line that has come is handed to its waiters and forgotten */
+    /* lines under way, waiters for each */
+    uint32_t misses, merges;
+    /* a line that has come is handed to its waiters and forgotten */
+    bool keeps_none;
     enum req_class cls;
     enum sm_port_client client;
     uint32_t sm;
@@ -24,24 +26,29 @@ struct rocache_setup {
 
 struct rocache_miss {
     uint64_t line;
-    uint32_t waiting; /* waiters */
+    /* waiters */
+    uint32_t waiting;
     bool used, sent;
-    uint16_t warp; /* who missed first, and where, for the request */
+    /* who missed first, and where, for the request */
+    uint16_t warp;
     uint32_t pc;
 };
 
 struct rocache {
     struct cache tags;
     struct rocache_setup setup;
-    uint32_t live, unsent; /* misses */
+    /* misses */
+    uint32_t live, unsent;
     struct rocache_miss *misses;
-    uint32_t *waiters; /* [miss * merges + n] */
+    /* [miss * merges + n] */
+    uint32_t *waiters;
     uint64_t accesses, missed;
 };
 
 enum rocache_answer {
     ROCACHE_HIT,
-    ROCACHE_MISS /* the waiter is notified when the line comes */,
+    /* the waiter is notified when the line comes */
+    ROCACHE_MISS,
     ROCACHE_STALL
 };
 

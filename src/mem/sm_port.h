@@ -29,18 +29,24 @@ enum sm_port_client {
 
 struct sm_port_handler {
     void *ctx;
-    void (*reply)(void *ctx, tick now, uint32_t req); /* ends the request */
-    void (*sent)(void *ctx, tick now);                /* one of the client's requests has left; or NULL */
-    uint32_t line_bytes; /* its requests are for lines of this size, a power of two */
+    /* ends the request */
+    void (*reply)(void *ctx, tick now, uint32_t req);
+    /* one of the client's requests has left; or NULL */
+    void (*sent)(void *ctx, tick now);
+    /* its requests are for lines of this size, a power of two */
+    uint32_t line_bytes;
 };
 
 struct sm_port_setup {
     struct link *to_xbar, *from_xbar;
     const struct clock_domain *clock;
     struct req_pool *pool;
-    uint32_t queue;      /* depth of each of the two */
-    uint32_t reply_step; /* cycles: l1.reply_step */
-    uint32_t line_bytes; /* of the L2, a power of two */
+    /* depth of each of the two */
+    uint32_t queue;
+    /* cycles: l1.reply_step */
+    uint32_t reply_step;
+    /* of the L2, a power of two */
+    uint32_t line_bytes;
 };
 
 RING_TYPE(sm_port_queue, uint32_t)
@@ -50,17 +56,26 @@ RING_TYPE(sm_port_queue, uint32_t)
 struct sm_port {
     _Alignas(HOST_LINE) struct link *to_xbar;
     struct link *from_xbar;
-    uint32_t period, reply_step; /* ticks */
-    uint32_t to_send;            /* in both queues */
-    uint32_t sent : 31;          /* requests that have left the L1's queue, modulo 2^31 */
-    uint32_t is_blocked : 1;     /* the crossbar is full, now or in the next cycle: its link wakes the SM */
-    struct sm_port_queue misses; /* the L1's */
+    /* ticks */
+    uint32_t period, reply_step;
+    /* in both queues */
+    uint32_t to_send;
+    /* requests that have left the L1's queue, modulo 2^31 */
+    uint32_t sent : 31;
+    /* the crossbar is full, now or in the next cycle: its link wakes the SM */
+    uint32_t is_blocked : 1;
+    /* the L1's */
+    struct sm_port_queue misses;
     struct req_pool *pool;
 
-    uint32_t out;        /* requests that were sent and are not answered, those in the queues included */
-    bool tells_sent;     /* a client wants to know when one of its requests has left */
-    uint8_t translated;  /* clients whose lines are not the L2's, a mask */
-    uint32_t whole_left; /* sectors of `whole` that have not left */
+    /* requests that were sent and are not answered, those in the queues included */
+    uint32_t out;
+    /* a client wants to know when one of its requests has left */
+    bool tells_sent;
+    /* clients whose lines are not the L2's, a mask */
+    uint8_t translated;
+    /* sectors of `whole` that have not left */
+    uint32_t whole_left;
     /* time in which a request waited in the queues, and since when one does (TICK_NEVER: none) */
     tick busy, busy_since;
     /* for the laws: sectors that reads of the clients asked for, sectors that came */
@@ -72,11 +87,14 @@ struct sm_port {
     } takers[SM_PORT_CLIENTS];
 
     struct sm_port_handler clients[SM_PORT_CLIENTS];
-    uint64_t bytes_sent; /* for the laws */
+    /* for the laws */
+    uint64_t bytes_sent;
     struct sm_port_queue others;
     uint64_t other_requests;
-    uint32_t line_bytes; /* of the L2 */
-    uint32_t whole;      /* a request of several lines of the L2 that is leaving */
+    /* of the L2 */
+    uint32_t line_bytes;
+    /* a request of several lines of the L2 that is leaving */
+    uint32_t whole;
 };
 _Static_assert(offsetof(struct sm_port, out) == HOST_LINE, "a cycle touches one line of the host's cache");
 _Static_assert(offsetof(struct sm_port, takers[SM_PORT_L1 + 1]) == 2 * HOST_LINE,

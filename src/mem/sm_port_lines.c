@@ -26,7 +26,8 @@ static uint32_t move_mask(uint32_t sectors, uint64_t from, uint64_t to)
 /* The line of the L2 with the lowest of these sectors, and its share of them. */
 struct share {
     uint64_t line;
-    uint32_t sectors, named; /* as the client names them; as the L2 does */
+    /* as the client names them; as the L2 does */
+    uint32_t sectors, named;
 };
 
 static struct share first_share(const struct sm_port *p, const struct req *r, uint32_t sectors)

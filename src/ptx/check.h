@@ -8,7 +8,8 @@
 struct checker {
     struct parser *p;
     const struct ptx_inst *inst;
-    struct token at; /* where the fault is */
+    /* where the fault is */
+    struct token at;
     char message[200];
     const char *hint;
 };
@@ -18,11 +19,14 @@ bool check_fault(struct checker *c, const struct ptx_operand *o, const char *hin
 bool check_type_fits(enum ptx_type reg, enum ptx_type want, bool wider_ok);
 bool check_constant(struct checker *c, const struct ptx_operand *o, enum ptx_type want);
 bool check_predicate(struct checker *c, const struct ptx_operand *o);
-bool check_count(struct checker *c, uint32_t want); /* operands of the instruction */
+/* Operands of the instruction. */
+bool check_count(struct checker *c, uint32_t want);
 bool check_register(struct checker *c, const struct ptx_operand *o, enum ptx_type want);
-bool check_video(struct checker *c); /* check_video.c */
+/* check_video.c. */
+bool check_video(struct checker *c);
 /* .texref or .samplerref, or a handle. */
 bool check_texture(struct checker *c, const struct ptx_operand *o, enum ptx_type want);
-bool check_special(struct checker *c); /* the opcodes with a rule of their own */
+/* The opcodes with a rule of their own. */
+bool check_special(struct checker *c);
 
 #endif

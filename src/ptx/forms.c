@@ -107,10 +107,14 @@ struct row_mask {
 };
 
 struct form_table {
-    struct map words;                                  /* text -> its first row */
-    struct map classes;                                /* name -> row of class_rows */
-    struct map ops;                                    /* name -> entry of op_names */
-    const struct word_row *next[ARRAY_LEN(word_rows)]; /* the next row with the same text */
+    /* text -> its first row */
+    struct map words;
+    /* name -> row of class_rows */
+    struct map classes;
+    /* name -> entry of op_names */
+    struct map ops;
+    /* the next row with the same text */
+    const struct word_row *next[ARRAY_LEN(word_rows)];
     struct row_mask class_mask[ARRAY_LEN(class_rows)];
 };
 
@@ -173,7 +177,8 @@ enum ptx_op form_find_op(const struct form_table *t, const char *text, size_t le
 /* ---- the modifiers of one form ---- */
 
 struct element {
-    struct row_mask mask; /* the words that it takes */
+    /* the words that it takes */
+    struct row_mask mask;
     uint8_t field;
     bool optional, filled;
 };
@@ -261,8 +266,10 @@ static void store_word(struct ptx_mods *m, const struct word_row *row, bool *hin
 struct match {
     struct ptx_mods mods;
     bool hint;
-    uint32_t taken; /* words before the first that no element took */
-    bool missing;   /* a required element has no word */
+    /* words before the first that no element took */
+    uint32_t taken;
+    /* a required element has no word */
+    bool missing;
 };
 
 static void match_form(const struct form_table *t, struct form_state *s, const struct word_ref *words,

@@ -8,11 +8,16 @@ enum { FORM_WORDS_MAX = 16, FORM_OPERANDS_MAX = 8, FORM_CHOICES_MAX = 3 };
 
 /* One operand as a form of instr.def describes it, with its type filled in from the instruction. */
 struct operand_rule {
-    char role;         /* letter of instr.def; '@': checked by check_special.c */
-    uint8_t type;      /* enum ptx_type */
-    bool is_vector;    /* mods.vec of them */
-    bool is_optional;  /* may be left out */
-    bool pair_allowed; /* d|p */
+    /* letter of instr.def; '@': checked by check_special.c */
+    char role;
+    /* enum ptx_type */
+    uint8_t type;
+    /* mods.vec of them */
+    bool is_vector;
+    /* may be left out */
+    bool is_optional;
+    /* d|p */
+    bool pair_allowed;
     bool pair_needed;
 };
 
@@ -25,7 +30,8 @@ struct operand_rules {
 struct inst_shape {
     enum ptx_op op;
     struct ptx_mods mods;
-    struct operand_rules choices[FORM_CHOICES_MAX]; /* forms that differ in operands alone */
+    /* forms that differ in operands alone */
+    struct operand_rules choices[FORM_CHOICES_MAX];
     uint8_t choice_count;
 };
 
@@ -36,12 +42,14 @@ struct word_ref {
 
 /* Why a spelling is not legal. */
 struct form_error {
-    uint32_t word; /* index of the word at fault, UINT32_MAX: the whole instruction */
+    /* index of the word at fault, UINT32_MAX: the whole instruction */
+    uint32_t word;
     char message[200];
     char hint[300];
 };
 
-struct form_table; /* instr.def and words.def, made ready for lookups */
+/* instr.def and words.def, made ready for lookups. */
+struct form_table;
 struct form_table *form_table_new(void);
 void form_table_free(struct form_table *t);
 /* PTX_OP_NONE when there is none. */

@@ -13,11 +13,13 @@ struct init {
     struct parser *p;
     struct ptx_var *v;
     uint32_t element_bytes;
-    uint64_t stride[PARSE_DIMS_MAX + 2]; /* elements below one step of a level */
+    /* elements below one step of a level */
+    uint64_t stride[PARSE_DIMS_MAX + 2];
     uint32_t levels;
     uint8_t *data;
     uint64_t bytes, bytes_cap;
-    bool grows; /* the first dimension was left open */
+    /* the first dimension was left open */
+    bool grows;
     VEC(struct ptx_reloc) relocs;
 };
 

@@ -3,12 +3,14 @@
 #include "ptx/parser.h"
 
 struct spelling {
-    const char *text; /* the opcode with its modifiers, without spaces */
+    /* the opcode with its modifiers, without spaces */
+    const char *text;
     size_t len;
     struct word_ref words[FORM_WORDS_MAX];
     struct token at[FORM_WORDS_MAX];
     uint32_t count;
-    char joined[256]; /* where it was written with spaces */
+    /* where it was written with spaces */
+    char joined[256];
 };
 
 /* Takes the .words after the opcode. They nearly always touch: then the text itself is the key. */

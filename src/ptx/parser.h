@@ -11,13 +11,20 @@
 #include "ptx/ptx.h"
 
 enum {
-    PARSE_DEPTH_MAX = 128,   /* nesting of { } in a body, and of ( ) and unary operators in an expression */
-    PARSE_OPERANDS_MAX = 16, /* operands of an instruction, elements of a vector */
-    PARSE_CALL_ARGS_MAX = 4096, /* arguments of a call, parameters of a function, targets of a table */
-    PARSE_DIMS_MAX = 16,        /* dimensions of an array */
-    PARSE_ARRAY_MAX = 255,      /* registers of the array of imov: as many as a thread can have */
-    PARSE_FILES_MAX = 65536,    /* highest index of .file */
-    PARSE_RANGE_MAX = 1 << 28,  /* registers of one %r<n> */
+    /* nesting of { } in a body, and of ( ) and unary operators in an expression */
+    PARSE_DEPTH_MAX = 128,
+    /* operands of an instruction, elements of a vector */
+    PARSE_OPERANDS_MAX = 16,
+    /* arguments of a call, parameters of a function, targets of a table */
+    PARSE_CALL_ARGS_MAX = 4096,
+    /* dimensions of an array */
+    PARSE_DIMS_MAX = 16,
+    /* registers of the array of imov: as many as a thread can have */
+    PARSE_ARRAY_MAX = 255,
+    /* highest index of .file */
+    PARSE_FILES_MAX = 65536,
+    /* registers of one %r<n> */
+    PARSE_RANGE_MAX = 1 << 28,
     PARSE_WARNINGS_MAX = 8,
 };
 #define PARSE_VAR_BYTES_MAX   (1ull << 32) /* one variable */
@@ -29,10 +36,14 @@ enum symbol_kind { SYM_REG, SYM_RANGE, SYM_VAR, SYM_FUNC, SYM_LABEL, SYM_TABLE }
 /* What a name stands for. Registers of a range become symbols of their own when they are first used. */
 struct symbol {
     enum symbol_kind kind;
-    uint8_t type, vec;     /* REG, RANGE; a vector register is vec registers in a row */
-    uint32_t index;        /* REG: first register; LABEL, TABLE: index in the function */
-    uint32_t count;        /* RANGE: number of registers */
-    bool is_declared_only; /* VAR, FUNC: .extern or a prototype; may still be defined */
+    /* REG, RANGE; a vector register is vec registers in a row */
+    uint8_t type, vec;
+    /* REG: first register; LABEL, TABLE: index in the function */
+    uint32_t index;
+    /* RANGE: number of registers */
+    uint32_t count;
+    /* VAR, FUNC: .extern or a prototype; may still be defined */
+    bool is_declared_only;
     struct ptx_var *var;
     struct ptx_func *func;
     int line;
@@ -45,8 +56,10 @@ struct label_use {
 };
 
 struct scope {
-    struct map names;  /* text -> struct symbol */
-    struct map ranges; /* prefix -> struct symbol of kind SYM_RANGE */
+    /* text -> struct symbol */
+    struct map names;
+    /* prefix -> struct symbol of kind SYM_RANGE */
+    struct map ranges;
     /* Prefix -> lowest number + 1 of a register declared alone, to find doubles with ranges. */
     struct map numbered;
     VEC(struct label_use) label_uses;
@@ -67,16 +80,23 @@ struct parser {
     struct lexer lexer;
     struct token tok;
     uint32_t errors, warnings;
-    struct arena scratch; /* symbols and spellings, gone after parsing */
-    struct scope *scope;  /* innermost */
+    /* symbols and spellings, gone after parsing */
+    struct arena scratch;
+    /* innermost */
+    struct scope *scope;
     struct scope *module_scope;
     struct form_table *forms;
-    struct map spellings; /* "add.s32" -> struct inst_shape */
-    struct map sregs;     /* "%tid" -> row of sreg.def */
+    /* "add.s32" -> struct inst_shape */
+    struct map spellings;
+    /* "%tid" -> row of sreg.def */
+    struct map sregs;
     uint64_t init_bytes;
-    bool in_video; /* the instruction takes selectors (%r1.b0) and negated registers */
-    bool in_imov;  /* the instruction takes a range of registers (%r<8>) */
-    uint32_t loc;  /* the .loc in force */
+    /* the instruction takes selectors (%r1.b0) and negated registers */
+    bool in_video;
+    /* the instruction takes a range of registers (%r<8>) */
+    bool in_imov;
+    /* the .loc in force */
+    uint32_t loc;
     VEC(struct ptx_var *) vars;
     VEC(struct ptx_func *) funcs;
     VEC(const char *) files;
@@ -103,9 +123,11 @@ bool parse_error(struct parser *p, const struct token *at, const char *hint, con
 bool parse_lack(struct parser *p, struct ptx_func *f, const struct token *at, const char *hint,
                 const char *fmt, ...) PRINTF_LIKE(5, 6);
 void parse_warning(struct parser *p, const struct token *at, const char *fmt, ...) PRINTF_LIKE(3, 4);
-bool parse_stopped(const struct parser *p); /* too many errors */
+/* Too many errors. */
+bool parse_stopped(const struct parser *p);
 const char *token_name(const struct token *t, char *buffer, size_t size);
-const char *parse_text(struct parser *p, const struct token *t); /* a copy that lives as long as the module */
+/* A copy that lives as long as the module. */
+const char *parse_text(struct parser *p, const struct token *t);
 
 void scope_push(struct parser *p);
 void scope_pop(struct parser *p);
@@ -128,7 +150,8 @@ struct expr_value {
 bool parse_expr(struct parser *p, struct expr_value *out);
 bool parse_int_expr(struct parser *p, int64_t *out, const char *what);
 bool parse_u32(struct parser *p, uint32_t *out, uint32_t max, const char *what);
-bool parse_range_count(struct parser *p, uint32_t *out); /* the n of %r<n>: no comparison operators */
+/* The n of %r<n>: no comparison operators. */
+bool parse_range_count(struct parser *p, uint32_t *out);
 
 /* parse_var.c */
 /* Everything before the name. */
@@ -141,7 +164,8 @@ bool parse_decl_words(struct parser *p, struct decl *d);
 bool parse_var_decl(struct parser *p, struct decl d);
 bool parse_reg_decl(struct parser *p);
 struct array_dims {
-    uint64_t len[PARSE_DIMS_MAX + 1]; /* outermost first; 0: not given */
+    /* outermost first; 0: not given */
+    uint64_t len[PARSE_DIMS_MAX + 1];
     uint32_t count;
 };
 bool parse_declarator(struct parser *p, const struct decl *d, const struct token *name, struct ptx_var *v,
@@ -170,7 +194,8 @@ struct sreg_row {
     uint8_t type;
     bool is_vector;
 };
-extern const struct sreg_row ptx_sreg_rows[]; /* by enum ptx_sreg */
+/* By enum ptx_sreg. */
+extern const struct sreg_row ptx_sreg_rows[];
 void ptx_sreg_fill(struct map *m);
 /* check.c */
 bool check_operands(struct parser *p, const struct inst_shape *shape, struct ptx_inst *inst,

@@ -32,9 +32,11 @@ enum ptx_type {
 };
 
 enum ptx_space {
-    PTX_SPACE_GENERIC, /* no space given */
+    /* no space given */
+    PTX_SPACE_GENERIC,
     PTX_SPACE_REG, PTX_SPACE_SREG, PTX_SPACE_CONST, PTX_SPACE_GLOBAL, PTX_SPACE_LOCAL,
-    PTX_SPACE_PARAM,   /* kernel parameters, function parameters and call arguments */
+    /* kernel parameters, function parameters and call arguments */
+    PTX_SPACE_PARAM,
     PTX_SPACE_SHARED, PTX_SPACE_TEX
 };
 /* clang-format on */
@@ -55,17 +57,22 @@ static inline bool ptx_op_is_video(enum ptx_op op) { return op >= PTX_OP_vadd &&
 enum ptx_cmp {
     PTX_CMP_NONE,
     PTX_CMP_EQ, PTX_CMP_NE, PTX_CMP_LT, PTX_CMP_LE, PTX_CMP_GT, PTX_CMP_GE,
-    PTX_CMP_LO, PTX_CMP_LS, PTX_CMP_HI, PTX_CMP_HS,                           /* unsigned spellings */
-    PTX_CMP_EQU, PTX_CMP_NEU, PTX_CMP_LTU, PTX_CMP_LEU, PTX_CMP_GTU, PTX_CMP_GEU, /* true on NaN */
+    /* unsigned spellings */
+    PTX_CMP_LO, PTX_CMP_LS, PTX_CMP_HI, PTX_CMP_HS,
+    /* true on NaN */
+    PTX_CMP_EQU, PTX_CMP_NEU, PTX_CMP_LTU, PTX_CMP_LEU, PTX_CMP_GTU, PTX_CMP_GEU,
     PTX_CMP_NUM, PTX_CMP_NAN
 };
 enum ptx_bool { PTX_BOOL_NONE, PTX_BOOL_AND, PTX_BOOL_OR, PTX_BOOL_XOR };
 enum ptx_round {
     PTX_ROUND_NONE,
-    PTX_RN, PTX_RZ, PTX_RM, PTX_RP, PTX_RNA,       /* to a float */
-    PTX_RNI, PTX_RZI, PTX_RMI, PTX_RPI             /* to an integer */
+    /* to a float */
+    PTX_RN, PTX_RZ, PTX_RM, PTX_RP, PTX_RNA,
+    /* to an integer */
+    PTX_RNI, PTX_RZI, PTX_RMI, PTX_RPI
 };
-enum ptx_half { PTX_HALF_NONE, PTX_LO, PTX_HI, PTX_WIDE };          /* mul, mad, dp2a, mul24 */
+/* Mul, mad, dp2a, mul24. */
+enum ptx_half { PTX_HALF_NONE, PTX_LO, PTX_HI, PTX_WIDE };
 enum ptx_cache { PTX_CACHE_NONE, PTX_CA, PTX_CG, PTX_CS, PTX_LU, PTX_CV, PTX_WB, PTX_WT };
 enum ptx_sem {
     PTX_SEM_NONE, PTX_WEAK, PTX_VOLATILE, PTX_RELAXED, PTX_ACQUIRE, PTX_RELEASE, PTX_ACQ_REL, PTX_SC, PTX_MMIO
@@ -74,33 +81,47 @@ enum ptx_scope { PTX_SCOPE_NONE, PTX_SCOPE_CTA, PTX_SCOPE_CLUSTER, PTX_SCOPE_GPU
 enum ptx_atom {
     PTX_ATOM_NONE, PTX_ATOM_AND, PTX_ATOM_OR, PTX_ATOM_XOR, PTX_ATOM_CAS, PTX_ATOM_EXCH, PTX_ATOM_ADD,
     PTX_ATOM_INC, PTX_ATOM_DEC, PTX_ATOM_MIN, PTX_ATOM_MAX,
-    PTX_ATOM_POPC /* bar.red.popc */
+    /* bar.red.popc */
+    PTX_ATOM_POPC
 };
 /* Words that only one or two opcodes take: shuffle, vote and match modes, funnel direction, prmt modes,
  * texture geometry, testp classes, prefetch levels, barrier and cp.async verbs. The parser stores the word it
  * saw. */
 enum ptx_word {
     PTX_W_NONE,
-    PTX_W_UP, PTX_W_DOWN, PTX_W_BFLY, PTX_W_IDX,                        /* shfl */
-    PTX_W_ALL, PTX_W_ANY, PTX_W_UNI, PTX_W_BALLOT,                      /* vote, match */
-    PTX_W_L, PTX_W_R, PTX_W_CLAMP, PTX_W_WRAP,                          /* shf, bmsk, szext, shfl */
-    PTX_W_F4E, PTX_W_B4E, PTX_W_RC8, PTX_W_ECL, PTX_W_ECR, PTX_W_RC16,  /* prmt */
-    PTX_W_1D, PTX_W_2D, PTX_W_3D, PTX_W_A1D, PTX_W_A2D, PTX_W_CUBE,     /* tex, suld, sust, sured */
+    /* shfl */
+    PTX_W_UP, PTX_W_DOWN, PTX_W_BFLY, PTX_W_IDX,
+    /* vote, match */
+    PTX_W_ALL, PTX_W_ANY, PTX_W_UNI, PTX_W_BALLOT,
+    /* shf, bmsk, szext, shfl */
+    PTX_W_L, PTX_W_R, PTX_W_CLAMP, PTX_W_WRAP,
+    /* prmt */
+    PTX_W_F4E, PTX_W_B4E, PTX_W_RC8, PTX_W_ECL, PTX_W_ECR, PTX_W_RC16,
+    /* tex, suld, sust, sured */
+    PTX_W_1D, PTX_W_2D, PTX_W_3D, PTX_W_A1D, PTX_W_A2D, PTX_W_CUBE,
     PTX_W_ACUBE,
-    PTX_W_FINITE, PTX_W_INFINITE, PTX_W_NUMBER, PTX_W_NOTANUMBER, PTX_W_NORMAL, PTX_W_SUBNORMAL, /* testp */
-    PTX_W_SYNC, PTX_W_ARRIVE, PTX_W_RED, PTX_W_WARP,                    /* bar, barrier */
-    PTX_W_L1, PTX_W_L2, PTX_W_L1U,                                      /* prefetch */
-    PTX_W_COMMIT_GROUP, PTX_W_WAIT_GROUP, PTX_W_WAIT_ALL,               /* cp.async */
-    PTX_W_WAIT, PTX_W_LAUNCH_DEPENDENTS,                                /* griddepcontrol */
-    PTX_W_TRAP, PTX_W_ZERO,                                             /* suld, sust, sured clamp modes */
+    /* testp */
+    PTX_W_FINITE, PTX_W_INFINITE, PTX_W_NUMBER, PTX_W_NOTANUMBER, PTX_W_NORMAL, PTX_W_SUBNORMAL,
+    /* bar, barrier */
+    PTX_W_SYNC, PTX_W_ARRIVE, PTX_W_RED, PTX_W_WARP,
+    /* prefetch */
+    PTX_W_L1, PTX_W_L2, PTX_W_L1U,
+    /* cp.async */
+    PTX_W_COMMIT_GROUP, PTX_W_WAIT_GROUP, PTX_W_WAIT_ALL,
+    /* griddepcontrol */
+    PTX_W_WAIT, PTX_W_LAUNCH_DEPENDENTS,
+    /* suld, sust, sured clamp modes */
+    PTX_W_TRAP, PTX_W_ZERO,
     PTX_W_WIDTH, PTX_W_HEIGHT, PTX_W_DEPTH, PTX_W_CHANNEL_DATA_TYPE, PTX_W_CHANNEL_ORDER,
     /* txq, suq */
     PTX_W_ARRAY_SIZE, PTX_W_NUM_MIPMAP_LEVELS, PTX_W_NUM_SAMPLES, PTX_W_MEMORY_LAYOUT,
     PTX_W_NORMALIZED_COORDS, PTX_W_FILTER_MODE, PTX_W_ADDR_MODE_0, PTX_W_ADDR_MODE_1, PTX_W_ADDR_MODE_2,
-    PTX_W_LEVEL, PTX_W_GRAD, PTX_W_BASE,                                /* tex mip selection */
+    /* tex mip selection */
+    PTX_W_LEVEL, PTX_W_GRAD, PTX_W_BASE,
     /* cvt.pack: types narrower than a byte. */
     PTX_W_U4, PTX_W_S4, PTX_W_U2, PTX_W_S2,
-    PTX_W_SHR7, PTX_W_SHR15,                                            /* vmad */
+    /* vmad */
+    PTX_W_SHR7, PTX_W_SHR15,
     /* mbarrier, cp.async.mbarrier.arrive, cp.async.bulk */
     PTX_W_INIT, PTX_W_INVAL, PTX_W_ARRIVE_DROP, PTX_W_EXPECT_TX, PTX_W_COMPLETE_TX, PTX_W_TEST_WAIT,
     PTX_W_TRY_WAIT, PTX_W_PARITY, PTX_W_PENDING_COUNT, PTX_W_NO_COMPLETE, PTX_W_NOINC, PTX_W_READ,
@@ -112,19 +133,25 @@ enum ptx_word {
 struct ptx_mods {
     /* enum ptx_type, as written: add.s32 has 1; cvt.d.s: [0] dst, [1] src; set.cmp.d.s; tex.v4.d.c. */
     uint8_t type[4], type_count;
-    uint8_t space; /* enum ptx_space of a memory access; for cvta/isspacep the space named */
+    /* enum ptx_space of a memory access; for cvta/isspacep the space named */
+    uint8_t space;
     uint8_t cmp, boolop, round, half, cache, sem, scope, atom;
-    uint8_t word[2]; /* enum ptx_word, in the order written */
-    uint8_t vec;     /* 0 = scalar, 2, 4, 8 */
-    bool ftz, sat, approx, full, cc, uni, nc, to /* cvta.to */, sync, aligned, relu, nan, abs, xorsign, noftz,
-        satfinite, is_async /* cp.async */, bulk /* cp.async.bulk */, is_global_to_shared,
-        shiftamt /* .shiftamt, reserved */, oob, plus_one /* vmad.po */, formatted /* sust.p, sured.p */;
-    uint8_t space2; /* source space of cp.async (.shared.global); second space otherwise 0 */
+    /* enum ptx_word, in the order written */
+    uint8_t word[2];
+    /* 0 = scalar, 2, 4, 8 */
+    uint8_t vec;
+    /* to: cvta.to; is_async, bulk: cp.async, cp.async.bulk; shiftamt: reserved; plus_one: vmad.po;
+     * formatted: sust.p, sured.p */
+    bool ftz, sat, approx, full, cc, uni, nc, to, sync, aligned, relu, nan, abs, xorsign, noftz, satfinite,
+        is_async, bulk, is_global_to_shared, shiftamt, oob, plus_one, formatted;
+    /* source space of cp.async (.shared.global); second space otherwise 0 */
+    uint8_t space2;
 };
 
 struct ptx_reg {
     const char *name;
-    uint8_t type; /* enum ptx_type, as declared */
+    /* enum ptx_type, as declared */
+    uint8_t type;
 };
 
 /* A variable's initialiser that holds an address: 8 bytes (or fewer) at offset get symbol + addend. */
@@ -132,18 +159,25 @@ struct ptx_reloc {
     uint32_t offset, bytes;
     const char *symbol;
     int64_t addend;
-    bool generic; /* generic(sym): the generic address */
+    /* generic(sym): the generic address */
+    bool generic;
 };
 
 struct ptx_var {
     const char *name;
-    uint8_t space; /* enum ptx_space: GLOBAL, CONST, SHARED, LOCAL or PARAM */
-    uint8_t type;  /* element type */
-    uint8_t vec;   /* 0, 2 or 4 */
-    bool is_extern, is_visible, is_weak, is_common, is_array, is_unsized; /* unsized: extern shared x[] */
+    /* enum ptx_space: GLOBAL, CONST, SHARED, LOCAL or PARAM */
+    uint8_t space;
+    /* element type */
+    uint8_t type;
+    /* 0, 2 or 4 */
+    uint8_t vec;
+    /* unsized: extern shared x[] */
+    bool is_extern, is_visible, is_weak, is_common, is_array, is_unsized;
     uint32_t align;
-    uint64_t bytes; /* whole size; 0 when unsized */
-    uint8_t *init;  /* `bytes` long, or NULL = zeros */
+    /* whole size; 0 when unsized */
+    uint64_t bytes;
+    /* `bytes` long, or NULL = zeros */
+    uint8_t *init;
     struct ptx_reloc *relocs;
     uint32_t reloc_count;
     /* kernel/function parameter: offset in the parameter block, laid out by the ABI rules. */
@@ -154,20 +188,34 @@ struct ptx_var {
 struct ptx_func;
 
 enum ptx_operand_kind {
-    PTX_O_REG,     /* reg; negated for '!%p' */
-    PTX_O_INT,     /* imm: an integer constant, or a constant expression already folded */
-    PTX_O_FLOAT,   /* imm_f64: decimal or 0d...; bits also in imm (as IEEE double) */
-    PTX_O_F32BITS, /* 0f...: imm holds the 32 bits */
-    PTX_O_SREG,    /* sreg, comp */
-    PTX_O_VAR,     /* var [+ imm]: the address of a variable as a value */
-    PTX_O_FUNC,    /* func: the address of a function as a value, or the callee */
-    PTX_O_LABEL,   /* label index of the function */
-    PTX_O_TABLE,   /* branchtargets / calltargets / callprototype index of the function */
-    PTX_O_ADDR,    /* [ ... ]: sub[0] is the base (REG, VAR or INT), imm the offset */
-    PTX_O_VECTOR,  /* { a, b, ... }: sub */
-    PTX_O_SINK,    /* _ */
-    PTX_O_PAIR,    /* p|q: sub[0], sub[1] */
-    PTX_O_LIST,    /* ( a, b, ... ) of a call */
+    /* reg; negated for '!%p' */
+    PTX_O_REG,
+    /* imm: an integer constant, or a constant expression already folded */
+    PTX_O_INT,
+    /* imm_f64: decimal or 0d...; bits also in imm (as IEEE double) */
+    PTX_O_FLOAT,
+    /* 0f...: imm holds the 32 bits */
+    PTX_O_F32BITS,
+    /* sreg, comp */
+    PTX_O_SREG,
+    /* var [+ imm]: the address of a variable as a value */
+    PTX_O_VAR,
+    /* func: the address of a function as a value, or the callee */
+    PTX_O_FUNC,
+    /* label index of the function */
+    PTX_O_LABEL,
+    /* branchtargets / calltargets / callprototype index of the function */
+    PTX_O_TABLE,
+    /* [ ... ]: sub[0] is the base (REG, VAR or INT), imm the offset */
+    PTX_O_ADDR,
+    /* { a, b, ... }: sub */
+    PTX_O_VECTOR,
+    /* _ */
+    PTX_O_SINK,
+    /* p|q: sub[0], sub[1] */
+    PTX_O_PAIR,
+    /* ( a, b, ... ) of a call */
+    PTX_O_LIST,
     /* [tex, {coords}] : sub[0] texture (REG or VAR), sub[1] coordinates; sub[2] sampler if given. */
     PTX_O_TEXADDR
 };
@@ -175,11 +223,16 @@ enum ptx_operand_kind {
 struct ptx_operand {
     enum ptx_operand_kind kind;
     int line, col, len;
-    bool negated;   /* !p; video: -r */
-    char part[6];   /* video: the bytes or halves selected, as written: "b0", "h10"; empty = none */
-    uint8_t comp;   /* sreg or vector component: 0 none, else 'x' 'y' 'z' 'w' */
-    uint32_t reg;   /* index into the function's regs */
-    uint32_t index; /* sreg (enum ptx_sreg), label or table index */
+    /* !p; video: -r */
+    bool negated;
+    /* video: the bytes or halves selected, as written: "b0", "h10"; empty = none */
+    char part[6];
+    /* sreg or vector component: 0 none, else 'x' 'y' 'z' 'w' */
+    uint8_t comp;
+    /* index into the function's regs */
+    uint32_t reg;
+    /* sreg (enum ptx_sreg), label or table index */
+    uint32_t index;
     int64_t imm;
     double imm_f64;
     struct ptx_var *var;
@@ -200,12 +253,17 @@ enum ptx_sreg {
 struct ptx_inst {
     enum ptx_op op;
     struct ptx_mods m;
-    int32_t guard;           /* register index of @p, or -1 */
-    bool guard_not;          /* @!p */
-    struct ptx_operand *ops; /* in the order written: destination first */
+    /* register index of @p, or -1 */
+    int32_t guard;
+    /* @!p */
+    bool guard_not;
+    /* in the order written: destination first */
+    struct ptx_operand *ops;
     uint32_t op_count;
-    int line, col; /* of the opcode in the PTX text */
-    uint32_t loc;  /* index into module->locs of the .loc in force; 0 = none */
+    /* of the opcode in the PTX text */
+    int line, col;
+    /* index into module->locs of the .loc in force; 0 = none */
+    uint32_t loc;
 };
 /* call: ops = [LIST returns]? , FUNC or REG callee, [LIST args]?, [TABLE prototype or targets]?. The parser
  * always stores four operands for a call: ops[0] LIST (maybe empty), ops[1] callee, ops[2] LIST (maybe
@@ -215,16 +273,20 @@ struct ptx_inst {
 struct ptx_table {
     const char *name;
     enum { PTX_TABLE_BRANCH, PTX_TABLE_CALL, PTX_TABLE_PROTO } kind;
-    uint32_t *labels;        /* BRANCH: label indices */
-    struct ptx_func **funcs; /* CALL */
+    /* BRANCH: label indices */
+    uint32_t *labels;
+    /* CALL */
+    struct ptx_func **funcs;
     uint32_t count;
-    struct ptx_var **rets, **params; /* PROTO: shapes only */
+    /* PROTO: shapes only */
+    struct ptx_var **rets, **params;
     uint32_t ret_count, param_count;
 };
 
 struct ptx_label {
     const char *name;
-    uint32_t inst; /* index of the instruction that it stands before */
+    /* index of the instruction that it stands before */
+    uint32_t inst;
     int line;
 };
 
@@ -253,7 +315,8 @@ struct ptx_func {
     uint32_t label_count;
     struct ptx_table *tables;
     uint32_t table_count;
-    uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg, maxnctapersm; /* 0 = not given */
+    /* 0 = not given */
+    uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg, maxnctapersm;
     /* The first thing in it that Heddle lacks, or NULL. The instruction is left out of insts: such a function
      * is read and named, but cannot be lowered. */
     struct ptx_lack *lack;
@@ -261,24 +324,32 @@ struct ptx_func {
 };
 
 struct ptx_loc {
-    uint32_t file; /* index into module->files */
+    /* index into module->files */
+    uint32_t file;
     uint32_t line, col;
 };
 
 struct ptx_module {
     struct arena arena;
-    struct diag_source source; /* name and text; the text is copied into the arena */
+    /* name and text; the text is copied into the arena */
+    struct diag_source source;
     uint32_t version_major, version_minor;
-    uint32_t target_sm;    /* 75 for sm_75, 90 for sm_90a */
-    const char *target;    /* as written */
-    uint32_t address_bits; /* 32 or 64; only 64 is accepted for kernels with pointers */
-    struct ptx_var **vars; /* module-scope variables */
+    /* 75 for sm_75, 90 for sm_90a */
+    uint32_t target_sm;
+    /* as written */
+    const char *target;
+    /* 32 or 64; only 64 is accepted for kernels with pointers */
+    uint32_t address_bits;
+    /* module-scope variables */
+    struct ptx_var **vars;
     uint32_t var_count;
     struct ptx_func **funcs;
     uint32_t func_count;
-    const char **files; /* .file table; [0] unused */
+    /* .file table; [0] unused */
+    const char **files;
     uint32_t file_count;
-    struct ptx_loc *locs; /* [0] = none */
+    /* [0] = none */
+    struct ptx_loc *locs;
     uint32_t loc_count;
 };
 
@@ -289,8 +360,11 @@ void ptx_module_free(struct ptx_module *m);
 
 struct ptx_func *ptx_find_func(const struct ptx_module *m, const char *name);
 struct ptx_var *ptx_find_var(const struct ptx_module *m, const char *name);
-uint32_t ptx_type_bytes(enum ptx_type t);   /* 0 for pred */
-const char *ptx_type_name(enum ptx_type t); /* ".s32" */
-const char *ptx_op_name(enum ptx_op op);    /* "add" */
+/* 0 for pred. */
+uint32_t ptx_type_bytes(enum ptx_type t);
+/* ".s32". */
+const char *ptx_type_name(enum ptx_type t);
+/* "add". */
+const char *ptx_op_name(enum ptx_op op);
 
 #endif

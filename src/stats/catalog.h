@@ -17,7 +17,9 @@ typedef bool stats_tables(uint32_t i, struct stats_table *out);
 bool stats_explain(stats_tables *tables, const char *name, struct strbuf *out);
 /* The nearest name, or NULL: for a hint. */
 const char *stats_nearest(stats_tables *tables, const char *name);
-void stats_list(stats_tables *tables, struct strbuf *out); /* one line each */
-void stats_docs(stats_tables *tables, struct strbuf *out); /* docs/statistics.md */
+/* One line each. */
+void stats_list(stats_tables *tables, struct strbuf *out);
+/* docs/statistics.md. */
+void stats_docs(stats_tables *tables, struct strbuf *out);
 
 #endif

@@ -13,26 +13,39 @@ void loads_add(struct pc_load_stats *dst, const struct pc_load_stats *src, uint3
 struct load_line {
     uint32_t pc;
     uint64_t executions, lines;
-    double share;          /* fraction of the kernel's references, 0..1 */
-    double lines_per_load; /* references that an execution makes */
-    double miss_rate;      /* 0..1, without merges */
-    double merge_rate;     /* 0..1 */
+    /* fraction of the kernel's references, 0..1 */
+    double share;
+    /* references that an execution makes */
+    double lines_per_load;
+    /* 0..1, without merges */
+    double miss_rate;
+    /* 0..1 */
+    double merge_rate;
     /* Different lines per reference of an SM, 0..1: #L/#R, the miss rate of an infinite L1. */
     double unique;
-    int64_t stride;       /* bytes; the most frequent */
-    double stride_share;  /* fraction of the pairs, 0..1 */
-    uint64_t evicted;     /* lines that it brought, and that a miss of a load replaced */
-    uint32_t evictor_pc;  /* the load that did so most often, */
-    double evictor_share; /* in this fraction of them, 0..1 */
+    /* bytes; the most frequent */
+    int64_t stride;
+    /* fraction of the pairs, 0..1 */
+    double stride_share;
+    /* lines that it brought, and that a miss of a load replaced */
+    uint64_t evicted;
+    /* the load that did so most often, */
+    uint32_t evictor_pc;
+    /* in this fraction of them, 0..1 */
+    double evictor_share;
     uint64_t prefetches, prefetch_useful, prefetch_late;
-    uint32_t ptx_line, cuda_line; /* 0 = not known */
+    /* 0 = not known */
+    uint32_t ptx_line, cuda_line;
 };
 
 /* How a load uses the L1 (APRES, III-B). */
 enum load_class {
-    LOAD_REUSED,   /* its lines are read twice or more, and the L1 has half of them or more */
-    LOAD_THRASHED, /* its lines are read twice or more, but half of them leave before, or more */
-    LOAD_STRIDED,  /* new lines, at the same stride between half of the warps, or more */
+    /* its lines are read twice or more, and the L1 has half of them or more */
+    LOAD_REUSED,
+    /* its lines are read twice or more, but half of them leave before, or more */
+    LOAD_THRASHED,
+    /* new lines, at the same stride between half of the warps, or more */
+    LOAD_STRIDED,
     LOAD_IRREGULAR
 };
 extern const char *const load_class_names[];

@@ -13,7 +13,8 @@ struct gpgpusim {
     const struct stats_view *v;
     struct strbuf *out;
     void **sum;
-    uint64_t cycles; /* sum over all kernels so far */
+    /* sum over all kernels so far */
+    uint64_t cycles;
     bool is_last;
 };
 

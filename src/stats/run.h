@@ -15,14 +15,22 @@ struct timed_group {
 
 /* One load instruction of the program, as in APRES Table I, and what becomes of its lines. */
 struct pc_load_stats {
-    uint64_t executions;               /* warp instructions */
-    uint64_t lines;                    /* transactions, when issued */
-    uint64_t accesses, misses, merges; /* at the L1; a merge waits for a miss under way */
-    uint64_t unique_lines;             /* different lines among the accesses of this SM: #L of Table I */
-    uint64_t strides;                  /* pairs of successive executions by different warps */
-    struct top stride;                 /* address difference / warp difference */
-    uint64_t evicted;                  /* lines that it brought, and that a miss of a load replaced */
-    struct top evictor;                /* PCs of these loads */
+    /* warp instructions */
+    uint64_t executions;
+    /* transactions, when issued */
+    uint64_t lines;
+    /* at the L1; a merge waits for a miss under way */
+    uint64_t accesses, misses, merges;
+    /* different lines among the accesses of this SM: #L of Table I */
+    uint64_t unique_lines;
+    /* pairs of successive executions by different warps */
+    uint64_t strides;
+    /* address difference / warp difference */
+    struct top stride;
+    /* lines that it brought, and that a miss of a load replaced */
+    uint64_t evicted;
+    /* PCs of these loads */
+    struct top evictor;
     /* prefetches that mechanisms sent for it; lines that it found first, here or still on their way */
     uint64_t prefetches, prefetch_useful, prefetch_late;
     /* where it stands; 0 = not known */
@@ -33,17 +41,23 @@ struct pc_load_stats {
 struct timed_kernel {
     const char *name;
     uint64_t id, stream, start_cycle, end_cycle;
-    void **stats; /* one struct for each group */
+    /* one struct for each group */
+    void **stats;
     /* Other kernels ran at the same time: rows that are counted per kernel hold only this kernel's events,
      * all others are the machine's between start_cycle and end_cycle. */
     bool overlapped;
-    uint64_t requests; /* made by its loads, stores and atomics, and answered */
+    /* made by its loads, stores and atomics, and answered */
+    uint64_t requests;
     uint32_t grid[3], block[3], registers;
     uint64_t shared_bytes, ctas;
-    uint32_t ctas_per_sm; /* CTAs that fit an SM */
-    const char *limit;    /* what bounds them: warps, threads, ctas, registers, shared; NULL = not known */
-    bool partial;         /* the run was stopped before the kernel ended */
-    struct pc_load_stats *loads; /* by pc, summed over SMs; NULL = not kept */
+    /* CTAs that fit an SM */
+    uint32_t ctas_per_sm;
+    /* what bounds them: warps, threads, ctas, registers, shared; NULL = not known */
+    const char *limit;
+    /* the run was stopped before the kernel ended */
+    bool partial;
+    /* by pc, summed over SMs; NULL = not kept */
+    struct pc_load_stats *loads;
     uint32_t load_count;
 };
 
@@ -56,7 +70,8 @@ struct timed_sample {
 /* When one CTA ran. */
 struct timed_cta {
     uint32_t sm;
-    uint64_t kernel /* id */, cta, start_cycle, end_cycle;
+    /* kernel: its id */
+    uint64_t kernel, cta, start_cycle, end_cycle;
 };
 
 /* What a mechanism wrote down; a and b mean what the kind says. */

@@ -11,6 +11,7 @@
 void stat_add(const struct stat_row *rows, void *dst, const void *src);
 /* dst -= src for counts and histograms: what happened between two snapshots. */
 void stat_sub(const struct stat_row *rows, void *dst, const void *src);
-double stat_value(const struct stat_row *row, const void *stats); /* ratio in its unit ("%" = times 100) */
+/* Ratio in its unit ("%" = times 100). */
+double stat_value(const struct stat_row *row, const void *stats);
 
 #endif

@@ -6,9 +6,11 @@
 
 enum { TOP_VALUES = 4 };
 struct top {
-    struct top_value { /* side by side: most streams have few values, in one line of the host's cache */
+    /* side by side: most streams have few values, in one line of the host's cache */
+    struct top_value {
         int64_t value;
-        uint64_t count; /* 0: it is free */
+        /* 0: it is free */
+        uint64_t count;
     } at[TOP_VALUES];
 };
 

@@ -28,13 +28,16 @@ struct stats_view {
     const struct timed_group *groups;
     uint32_t group_count;
     bool (*is_own)(const struct timed_group *,
-                   const struct stat_row *); /* see timed_kernel.overlapped; may be NULL */
+                   /* see timed_kernel.overlapped; may be NULL */
+                   const struct stat_row *);
     const struct timed_kernel **kernels;
     uint32_t kernel_count;
-    struct timed_kernel total; /* kernels that overlap count once */
+    /* kernels that overlap count once */
+    struct timed_kernel total;
     const struct timed_sample **samples;
     uint32_t sample_count;
-    struct timed_sample rest; /* the last interval, where the run ended inside one: see view_add_rest */
+    /* the last interval, where the run ended inside one: see view_add_rest */
+    struct timed_sample rest;
     const struct timed_cta **ctas;
     uint32_t cta_count;
     const struct timed_transfer **transfers;
@@ -43,17 +46,22 @@ struct stats_view {
     struct timed_note *notes;
     uint32_t note_count;
     uint64_t notes_dropped;
-    void **l1s, **l2s; /* of each SM and of each slice, over the whole run */
+    /* of each SM and of each slice, over the whole run */
+    void **l1s, **l2s;
     uint32_t l1_count, l2_count;
-    const struct energy_table *energy; /* NULL: not asked for */
+    /* NULL: not asked for */
+    const struct energy_table *energy;
     /* of the mechanisms of the run */
     const struct energy_row *const *energy_rows;
     uint32_t energy_row_count;
     uint64_t hash;
-    bool partial;        /* the run was stopped early */
-    double host_seconds; /* processor time of the whole process */
+    /* the run was stopped early */
+    bool partial;
+    /* processor time of the whole process */
+    double host_seconds;
     struct {
-        const struct stat_row *row; /* NULL: no group has it */
+        /* NULL: no group has it */
+        const struct stat_row *row;
         uint32_t group;
     } known[STATS_NAME_COUNT];
 };
@@ -61,7 +69,8 @@ struct stats_view {
 /* Appends what the run did after the last full sample (total less all samples), if anything; samples has room
  * for it. */
 void view_add_rest(struct stats_view *v);
-void view_resolve(struct stats_view *v); /* fills known[] from groups: for views made by hand */
+/* Fills known[] from groups: for views made by hand. */
+void view_resolve(struct stats_view *v);
 
 /* stats: one struct for each group, as in timed_kernel and timed_sample. A statistic in no group is 0. */
 uint64_t view_count(const struct stats_view *v, void *const *stats, enum stats_name id);

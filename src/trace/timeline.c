@@ -16,8 +16,10 @@ enum { PID_KERNELS = 1, PID_COUNTERS = 2, PID_SM = 10, TID_NOTES = 1 << 16 };
 struct timeline {
     const struct stats_view *v;
     struct strbuf *out;
-    bool any;                        /* an event has been written */
-    const struct timed_kernel *last; /* see kernel_name */
+    /* an event has been written */
+    bool any;
+    /* see kernel_name */
+    const struct timed_kernel *last;
 };
 
 static double cycles_to_us(const struct timeline *t, uint64_t cycles)

@@ -4,7 +4,8 @@
 #include "core/sm/collector.h"
 
 struct class_setup {
-    uint32_t width, own; /* of the latches; collectors of its own */
+    /* of the latches; collectors of its own */
+    uint32_t width, own;
 };
 
 static struct class_setup class_setup(const struct sm_params *p, enum sm_class cls)

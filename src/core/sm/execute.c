@@ -11,8 +11,10 @@
 #include "base/hugepage.h"
 
 enum {
-    STAGES_BEFORE_UNIT = 4, /* from issue to the unit, with one cycle of reads: what forwarding saves */
-    STAGES_AFTER_UNIT = 2   /* into the pipeline, and out of it to the writeback */
+    /* from issue to the unit, with one cycle of reads: what forwarding saves */
+    STAGES_BEFORE_UNIT = 4,
+    /* into the pipeline, and out of it to the writeback */
+    STAGES_AFTER_UNIT = 2
 };
 
 void execute_init(struct sm *m, const struct sm_params *p)

@@ -4,7 +4,8 @@
 
 #include "base/hugepage.h"
 
-enum { PIPES_SLACK = 64 }; /* cycles that results may be put off by taken buses */
+/* Cycles that results may be put off by taken buses. */
+enum { PIPES_SLACK = 64 };
 
 static uint32_t longest(const struct sm_params *p)
 {

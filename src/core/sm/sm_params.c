@@ -17,8 +17,10 @@
         kind(field.mad, nm "_mad", d, what " of multiply-adds"),                                             \
         kind(field.div, nm "_div", e, what " of divisions, remainders and exact roots")
 
-static const char *const path_names[] = {"tex", "l1", NULL};      /* enum sm_read_path */
-static const char *const split_names[] = {"auto", "fixed", NULL}; /* enum sm_split */
+/* Enum sm_read_path. */
+static const char *const path_names[] = {"tex", "l1", NULL};
+/* Enum sm_split. */
+static const char *const split_names[] = {"auto", "fixed", NULL};
 
 const struct param_row sm_rows[] = {
     PARAM_NUMBER(sm_params, schedulers, "sm.schedulers", "schedulers", "2", 1, 4,
