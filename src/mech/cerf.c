@@ -74,17 +74,13 @@ static const struct stat_row cerf_stats[] = {
 
 static const struct energy_row cerf_energy[] = {
     ENERGY_PJ("cerf.tags", "l1.load_accesses", COST_LARGE_TABLE_PJ, "access to the tags of the rows"),
-    ENERGY_LIKE("cerf.row_reads", "cerf.reads", COST_ROW_LANES, "register_read",
-                "line read from a row of registers"),
-    ENERGY_LIKE("cerf.row_writes", "cerf.writes", COST_ROW_LANES, "register_write",
-                "line written to a row of registers"),
+    COST_LINES_IN_ROWS("cerf", "reads", "writes"),
     {0},
 };
 
 static void cerf_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
 {
-    mech_cost_add(c, MECH_EACH_SM, "tags", m->register_rows, 1 + CERF_TAG_BITS + cost_index_bits(m->l1_ways),
-                  "of each row of the register file: valid, tag, order");
+    cost_row_tags(c, m, CERF_TAG_BITS, m->l1_ways);
 }
 
 static void cerf_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)

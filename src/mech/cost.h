@@ -3,7 +3,7 @@
 #ifndef HEDDLE_MECH_COST_H
 #define HEDDLE_MECH_COST_H
 
-#include <stdint.h>
+#include "heddle/mechanism.h"
 
 /* An address as the papers count it. */
 enum { COST_ADDRESS_BITS = 48 };
@@ -15,12 +15,27 @@ enum { COST_ADDRESS_BITS = 48 };
 /* Lanes of a row of registers: operands of a warp in an energy table. */
 #define COST_ROW_LANES 32
 
+/* Energies of lines that a mechanism keeps in rows of registers, by its statistics of lines read and written. */
+#define COST_LINES_IN_ROWS(mech, reads, writes)                                                              \
+    ENERGY_LIKE(mech ".row_reads", mech "." reads, COST_ROW_LANES, "register_read",                          \
+                "line read from a row of registers"),                                                        \
+        ENERGY_LIKE(mech ".row_writes", mech "." writes, COST_ROW_LANES, "register_write",                   \
+                    "line written to a row of registers")
+
 /* The width of a field that holds the numbers from 0 to n - 1. */
 static inline uint32_t cost_index_bits(uint64_t n)
 {
     uint32_t bits = 0;
     while (bits < 64 && (uint64_t)1 << bits < n) bits++;
     return bits;
+}
+
+/* A tag for each row of the register file. ways: lines among which one is replaced. */
+static inline void cost_row_tags(struct mech_cost *c, const struct mech_machine *m, uint32_t tag_bits,
+                                 uint32_t ways)
+{
+    mech_cost_add(c, MECH_EACH_SM, "tags", m->register_rows, 1 + tag_bits + cost_index_bits(ways),
+                  "of each row of the register file: valid, tag, order");
 }
 
 #endif

@@ -1,8 +1,7 @@
-/* victim.c: a victim cache (Jouppi, ISCA'90, section 3.2) in rows of the register file that no CTA owns:
- * the plain "VC" that Linebacker (Oh et al., ISCA'19) compares with. A global line that another one
- * replaces in the L1 goes into an idle row (128 bytes: one line). A load that misses in the L1 is looked
- * up in all rows at once; a line that is found answers it after `latency` cycles. The line used least
- * recently makes room.
+/* victim.c: a victim cache (Jouppi, ISCA'90, section 3.2) in rows of the register file that no CTA owns: the
+ * plain "VC" of Linebacker (Oh et al., ISCA'19). A global line that another one replaces in the L1 goes into an
+ * idle row of 128 bytes. A load that misses in the L1 searches all rows at once; a line that it finds answers it
+ * after `latency` cycles. The line used least recently makes room.
  *
  * (1) A line lies in one row or in the L1, never in both: it enters the L1 only by a miss that found no
  * row. (2) Stores and atomics drop a line; a flush of the L1 and the ends of a kernel drop all. (3) A row
@@ -48,25 +47,19 @@ static const struct stat_row victim_stats[] = {
 
 static const struct energy_row victim_energy[] = {
     ENERGY_PJ("victim.tags", "victim.lookups", COST_LARGE_TABLE_PJ, "search of the tags of the rows"),
-    ENERGY_LIKE("victim.row_reads", "victim.hits", COST_ROW_LANES, "register_read",
-                "line read from a row of registers"),
-    ENERGY_LIKE("victim.row_writes", "victim.inserts", COST_ROW_LANES, "register_write",
-                "line written to a row of registers"),
+    COST_LINES_IN_ROWS("victim", "hits", "inserts"),
     {0},
 };
 
 static void victim_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
 {
-    const uint32_t tag = COST_ADDRESS_BITS - cost_index_bits(m->line_bytes);
-    mech_cost_add(c, MECH_EACH_SM, "tags", m->register_rows, 1 + tag + cost_index_bits(m->register_rows),
-                  "of each row of the register file: valid, tag, order");
+    cost_row_tags(c, m, COST_ADDRESS_BITS - cost_index_bits(m->line_bytes), m->register_rows);
 }
 
 static void victim_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
 {
     struct victim *v = state;
-    v->params = params;
-    v->ports = ports;
+    *v = (struct victim){.params = params, .ports = ports};
     v->rows = ports->memory(ports->host, ports->register_rows * sizeof *v->rows);
     for (uint32_t i = 0; i < ports->register_rows; i++) v->rows[i] = victim_not_held;
 }
@@ -126,8 +119,8 @@ static void victim_take_miss(void *state, const struct mech_l1_access *a, uint32
     struct victim *v = state;
     struct victim_row *row = victim_find(v, a->line);
     v->lookups++;
+    v->hits += row != NULL;
     if (!row) return;
-    v->hits++;
     *answer = (struct mech_miss){MECH_MISS_HIT, v->params->latency + victim_access(v, row, false)};
 }
 
