@@ -85,6 +85,38 @@ double energy_row_joules(const struct energy_table *t, const struct energy_sourc
     return value(s, r->stat) * row_picojoules(t, r) * picojoule;
 }
 
+/* ---- SMs in cache mode ---- */
+
+/* What the helper kernel's SMs count, by the names that SMs of the program have: sm.NAME is helper.NAME
+ * there, l1.NAME helper.l1_NAME. Crossbar, L2 and DRAM belong to both and are counted once. */
+static double helper_value(void *context, const char *name)
+{
+    const struct energy_source *s = context;
+    const bool is_sm = !strncmp(name, "sm.", 3), is_l1 = !strncmp(name, "l1.", 3);
+    char own[64];
+    if (!is_sm && !is_l1) return 0;
+    snprintf(own, sizeof own, "helper.%s%s", is_l1 ? "l1_" : "", name + 3);
+    return value(s, own);
+}
+
+static struct energy_source helper_source(const struct energy_source *s)
+{
+    struct energy_source own = *s;
+    own.value = helper_value;
+    own.context = (void *)s;
+    return own;
+}
+
+static void add_helper(const struct energy_table *t, const struct energy_source *s, struct energy_sum *out)
+{
+    const struct energy_source own = helper_source(s);
+    for (enum energy_event e = 0; e < ENERGY_EVENTS; e++) {
+        const double joules = energy_events(t, &own, e) * t->picojoules[e] * picojoule;
+        out->joules[event_parts[e]] += joules;
+        out->helper += joules;
+    }
+}
+
 /* ---- powers ---- */
 
 static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
@@ -102,56 +134,39 @@ static enum energy_mix mix_of(const struct energy_source *s)
     return fp ? MIX_FP : MIX_INT;
 }
 
-static double static_watts(const struct energy_table *t, const struct energy_source *s)
+/* SMs by what they do, as means over the run. Warps of an SM in cache mode are always there. */
+struct sm_use {
+    double busy, idle, cache;
+};
+
+static struct sm_use sm_use_of(const struct energy_source *s)
 {
+    const double cache = s->sms * ratio(S("helper.cycles"), S("helper.cycles") + S("sm.cycles"));
+    const double busy = (s->sms - cache) * ratio(S("sm.active_cycles"), S("sm.cycles"));
+    return (struct sm_use){.busy = busy, .idle = s->sms - cache - busy, .cache = cache};
+}
+
+/* What `sms` SMs leak that work as `s` counts: their share of the chip that the table is of. */
+static double static_watts(const struct energy_table *t, const struct energy_source *s, double sms)
+{
+    if (!t->static_sms || sms <= 0) return 0;
     const struct energy_static *m = &t->mixes[mix_of(s)];
     const double lanes = ratio(S("sm.thread_insts"), S("sm.warp_insts"));
     const double more = lanes > 1 ? lanes - 1 : 0;
-    return (m->first_lane + m->lane * more) *
-           ratio(S("sm.active_cycles") + S("helper.cycles"), S("sm.cycles") + S("helper.cycles"));
-}
-
-/* Share of the SMs that are in cache mode: their warps are always there. */
-static double cache_share(const struct energy_source *s)
-{
-    return ratio(S("helper.cycles"), S("helper.cycles") + S("sm.cycles"));
+    return (m->first_lane + m->lane * more) * sms / t->static_sms;
 }
 
 static void add_powers(const struct energy_table *t, const struct energy_source *s, struct energy_sum *out)
 {
-    const double compute_sms = s->sms * (1 - cache_share(s));
-    const double idle_sms = compute_sms * (1 - ratio(S("sm.active_cycles"), S("sm.cycles")));
+    const struct energy_source helper = helper_source(s);
+    const struct sm_use use = sm_use_of(s);
     const double duty = ratio(S("sm.slots_issued") + S("helper.issues"), S("sm.slots") + S("helper.slots"));
-    const double always = t->watts[ENERGY_CONSTANT] + t->watts[ENERGY_IDLE_SM] * idle_sms +
+    const double always = t->watts[ENERGY_CONSTANT] + t->watts[ENERGY_IDLE_SM] * use.idle +
                           t->watts[ENERGY_PIPELINE] * MIN(duty, duty_max);
+    const double leakage =
+        t->watts[ENERGY_CHIP_LEAKAGE] + static_watts(t, s, use.busy) + static_watts(t, &helper, use.cache);
     out->joules[ENERGY_ALWAYS] += always * out->seconds;
-    out->joules[ENERGY_LEAKAGE] += (t->watts[ENERGY_CHIP_LEAKAGE] + static_watts(t, s)) * out->seconds;
-}
-
-/* ---- SMs in cache mode ---- */
-
-/* What the helper kernel's SMs count, by the names that SMs of the program have: sm.NAME is helper.NAME
- * there, l1.NAME helper.l1_NAME. Crossbar, L2 and DRAM belong to both and are counted once. */
-static double helper_value(void *context, const char *name)
-{
-    const struct energy_source *s = context;
-    const bool is_sm = !strncmp(name, "sm.", 3), is_l1 = !strncmp(name, "l1.", 3);
-    char own[64];
-    if (!is_sm && !is_l1) return 0;
-    snprintf(own, sizeof own, "helper.%s%s", is_l1 ? "l1_" : "", name + 3);
-    return value(s, own);
-}
-
-static void add_helper(const struct energy_table *t, const struct energy_source *s, struct energy_sum *out)
-{
-    struct energy_source own = *s;
-    own.value = helper_value;
-    own.context = (void *)s;
-    for (enum energy_event e = 0; e < ENERGY_EVENTS; e++) {
-        const double joules = energy_events(t, &own, e) * t->picojoules[e] * picojoule;
-        out->joules[event_parts[e]] += joules;
-        out->helper += joules;
-    }
+    out->joules[ENERGY_LEAKAGE] += leakage * out->seconds;
 }
 
 void energy_of(const struct energy_table *t, const struct energy_source *s, struct energy_sum *out)

@@ -51,8 +51,8 @@ enum energy_power {
     ENERGY_POWERS
 };
 
-/* What leaks while SMs work, by the units that a program uses (AccelWattch): watts of the chip with one lane
- * of each warp active, and for each lane more. */
+/* What leaks while SMs work, by the units that a program uses (AccelWattch): watts of a chip all of whose SMs
+ * work, with one lane of each warp active, and for each lane more. */
 enum energy_mix { MIX_INT, MIX_FP, MIX_DP, MIX_SFU, MIX_TEX, MIX_OTHER, ENERGY_MIXES };
 struct energy_static {
     double first_lane, lane;
@@ -72,6 +72,8 @@ struct energy_table {
     double picojoules[ENERGY_EVENTS];
     double watts[ENERGY_POWERS];
     struct energy_static mixes[ENERGY_MIXES];
+    /* SMs of the chip that `mixes` are of; 0: the table has none */
+    uint32_t static_sms;
     struct energy_own own[ENERGY_OWN_MAX];
     uint32_t own_count;
 };

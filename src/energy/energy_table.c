@@ -4,7 +4,7 @@
  *     by_sector: false
  *     picojoules: {decode: 3.614, ...}      every event of events.def
  *     watts: {constant: 11, idle_sm: 1.59, pipeline: 25.46, leakage: 35.6}
- *     static: {int: [15.29, 0.5862], ...}   every mix; may be left out: nothing
+ *     static: {sms: 80, int: [15.29, 0.5862], ...}   the SMs of that chip, and every mix; may be left out
  *     mechanisms: {linebacker.vtt: 2.05}    in place of what mechanisms declare; may be left out
  *
  * With `base: NAME` a table has the rows of another one, and its own replace these. A row that is missing,
@@ -23,9 +23,14 @@ static const char *const power_names[ENERGY_POWERS] = {[ENERGY_CONSTANT] = "cons
                                                        [ENERGY_IDLE_SM] = "idle_sm",
                                                        [ENERGY_PIPELINE] = "pipeline",
                                                        [ENERGY_CHIP_LEAKAGE] = "leakage"};
-static const char *const mix_names[ENERGY_MIXES] = {
-    [MIX_INT] = "int", [MIX_FP] = "fp",   [MIX_DP] = "dp",
-    [MIX_SFU] = "sfu", [MIX_TEX] = "tex", [MIX_OTHER] = "other"};
+/* SMs of a chip, at most. */
+enum { STATIC_SMS_MAX = 65536 };
+
+/* Rows of `static:`; the last one is the number of SMs. */
+enum { STATIC_SMS = ENERGY_MIXES, STATIC_ROWS };
+static const char *const static_names[STATIC_ROWS] = {
+    [MIX_INT] = "int", [MIX_FP] = "fp",       [MIX_DP] = "dp",     [MIX_SFU] = "sfu",
+    [MIX_TEX] = "tex", [MIX_OTHER] = "other", [STATIC_SMS] = "sms"};
 
 struct table_reader {
     const struct yaml_tree *tree;
@@ -73,12 +78,27 @@ static void read_rows(const struct table_reader *r, const char *key, const char 
     }
 }
 
-static void read_mixes(const struct table_reader *r, struct energy_table *t)
+static void read_sms(const struct table_reader *r, const struct yaml_node *at, struct energy_table *t)
 {
+    char *end;
+    const long sms = strtol(at->text, &end, 10);
+    if (at->kind == YAML_TEXT && at->text[0] && !*end && sms > 0 && sms <= STATIC_SMS_MAX)
+        t->static_sms = (uint32_t)sms;
+    else
+        yaml_error(r->tree, at, r->diags, NULL, "must be a whole number of SMs, at least 1");
+}
+
+/* The base of a table may have none of these rows: then they must be here. */
+static void read_static(const struct table_reader *r, struct energy_table *t)
+{
+    struct table_reader own = *r;
+    own.has_base = t->static_sms;
     if (!yaml_get(r->tree->root, "static")) return;
-    const struct yaml_node *map = read_map(r, "static", mix_names, ENERGY_MIXES);
+    const struct yaml_node *map = read_map(&own, "static", static_names, STATIC_ROWS);
+    const struct yaml_node *sms = map ? yaml_get(map, static_names[STATIC_SMS]) : NULL;
+    if (sms) read_sms(r, sms, t);
     for (uint32_t i = 0; map && i < ENERGY_MIXES; i++) {
-        const struct yaml_node *pair = yaml_get(map, mix_names[i]);
+        const struct yaml_node *pair = yaml_get(map, static_names[i]);
         if (!pair) continue;
         if (pair->kind != YAML_LIST || pair->count != 2) {
             yaml_error(r->tree, pair, r->diags, NULL, "must be [watts of the first lane, of each lane more]");
@@ -156,7 +176,7 @@ static void read_table(const struct yaml_tree *tree, struct energy_table *t, con
     read_flag(&r, t);
     read_rows(&r, "picojoules", energy_event_names, ENERGY_EVENTS, t->picojoules);
     read_rows(&r, "watts", power_names, ENERGY_POWERS, t->watts);
-    read_mixes(&r, t);
+    read_static(&r, t);
     read_own(&r, t);
 }
 

@@ -19,7 +19,7 @@ struct made_stat {
 };
 
 struct made_run {
-    struct made_stat stats[8];
+    struct made_stat stats[16];
     uint32_t count;
 };
 
@@ -151,7 +151,8 @@ static void test_sectors(void **state)
     assert_true(near(energy_events(&t, &s, ENERGY_L1_READ_HIT), 40));
 }
 
-/* AccelWattch: what leaks depends on the units in use and on the lanes. */
+/* AccelWattch: what leaks depends on the units in use and on the lanes. Of 15 SMs half are active, of a chip
+ * that had 80. */
 static void test_static(void **state)
 {
     struct energy_table t;
@@ -167,10 +168,68 @@ static void test_static(void **state)
     const struct energy_source s = source_of(&r);
     load(&t, "accelwattch");
     energy_of(&t, &s, &e);
-    assert_true(near(e.joules[ENERGY_LEAKAGE], 0.5 * (18.618 + 15 * 0.6452)));
+    assert_true(near(e.joules[ENERGY_LEAKAGE], 7.5 / 80 * (18.618 + 15 * 0.6452)));
     r.stats[6].value = 1;
     energy_of(&t, &s, &e);
-    assert_true(near(e.joules[ENERGY_LEAKAGE], 0.5 * (19.1 + 15 * 0.7269)));
+    assert_true(near(e.joules[ENERGY_LEAKAGE], 7.5 / 80 * (19.1 + 15 * 0.7269)));
+}
+
+/* A machine pays for the SMs that it has, not for a chip: 10 SMs that all work leak 10 / 80 of 18.618 W and
+ * 31 lanes of 0.6452 W, which is 4.827 W; 68 leak 32.826 W. Half of them at work leak half, and the others
+ * are idle. */
+static void test_static_of_sms(void **state)
+{
+    static const struct {
+        uint32_t sms;
+        double active, leakage, always;
+    } rows[] = {{10, 1, 4.8274, 32.33},
+                {68, 1, 32.82632, 32.33},
+                {68, 0.5, 16.41316, 32.33 + 34 * 0.2828},
+                {80, 1, 38.6192, 32.33},
+                {132, 1, 63.72168, 32.33}};
+    struct energy_table t;
+    load(&t, "accelwattch");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct energy_sum e;
+        struct made_run r = {{{"gpu.cycles", 1.4e9},
+                              {"sm.cycles", rows[i].sms * 1.4e9},
+                              {"sm.active_cycles", rows[i].active * rows[i].sms * 1.4e9},
+                              {"sm.warp_insts", 1},
+                              {"sm.thread_insts", 32},
+                              {"sm.lanes_fp", 32}},
+                             6};
+        struct energy_source s = source_of(&r);
+        s.sms = rows[i].sms;
+        energy_of(&t, &s, &e);
+        assert_true(near(e.joules[ENERGY_LEAKAGE], rows[i].leakage));
+        assert_true(near(e.joules[ENERGY_ALWAYS], rows[i].always));
+    }
+}
+
+/* SMs in cache mode leak by the helper kernel's own units and lanes: of 68 SMs, 17 are in cache mode with
+ * integers on 11 lanes, 17 / 80 * (15.29 + 10 * 0.5862) = 4.4948 W; 51 run doubles on all lanes, 51 / 80 *
+ * (19.1 + 31 * 0.7269) = 26.54161125 W, in half of their time. The other half is idle: 25.5 SMs. */
+static void test_static_in_cache_mode(void **state)
+{
+    struct energy_table t;
+    struct energy_sum e;
+    struct made_run r = {{{"gpu.cycles", 1.4e9},
+                          {"sm.cycles", 51 * 1.4e9},
+                          {"sm.active_cycles", 25.5 * 1.4e9},
+                          {"sm.warp_insts", 10},
+                          {"sm.thread_insts", 320},
+                          {"sm.lanes_dp", 320},
+                          {"helper.cycles", 17 * 1.4e9},
+                          {"helper.warp_insts", 10},
+                          {"helper.thread_insts", 110},
+                          {"helper.lanes_int", 110}},
+                         10};
+    struct energy_source s = source_of(&r);
+    s.sms = 68;
+    load(&t, "accelwattch");
+    energy_of(&t, &s, &e);
+    assert_true(near(e.joules[ENERGY_LEAKAGE], 4.4948 + 0.5 * 26.54161125));
+    assert_true(near(e.joules[ENERGY_ALWAYS], 32.33 + 25.5 * 0.2828));
 }
 
 /* A table with a base has the rows of the base, and its own in place of two of them. */
@@ -183,6 +242,7 @@ static void test_base(void **state)
     assert_true(gddr.picojoules[ENERGY_DRAM_READ_BYTE] == 58);
     assert_true(gddr.picojoules[ENERGY_DECODE] == hbm.picojoules[ENERGY_DECODE]);
     assert_true(gddr.mixes[MIX_TEX].lane == hbm.mixes[MIX_TEX].lane);
+    assert_int_equal(gddr.static_sms, 80);
     assert_string_equal(gddr.name, "accelwattch-gddr6x");
 }
 
@@ -266,6 +326,16 @@ static void test_bad_tables(void **state)
     expect_error("base: gpuwattch\npicojoules:\n  fpp: 1\n", 3, "fpp");
     expect_error("base: gpuwattch\nwatts: 11\n", 2, "must be a mapping");
     expect_error("base: accelwattch\nstatic:\n  int: [1]\n", 3, "first lane");
+    expect_error("base: accelwattch\nstatic:\n  sms: 0\n", 3, "whole number of SMs");
+    expect_error("base: accelwattch\nstatic:\n  sms: -80\n", 3, "whole number of SMs");
+    expect_error("base: accelwattch\nstatic:\n  sms: 80.5\n", 3, "whole number of SMs");
+    expect_error("base: accelwattch\nstatic:\n  sms: many\n", 3, "whole number of SMs");
+    expect_error("base: accelwattch\nstatic:\n  sms: [80]\n", 3, "whole number of SMs");
+    expect_error("base: accelwattch\nstatic:\n  sm: 80\n", 3, "unknown key 'sm'");
+    expect_error("base: gpuwattch\nstatic:\n  int: [1, 1]\n  fp: [1, 1]\n  dp: [1, 1]\n  sfu: [1, 1]\n"
+                 "  tex: [1, 1]\n  other: [1, 1]\n",
+                 3, "has no row 'sms'");
+    expect_error("base: gpuwattch\nstatic:\n  sms: 80\n", 3, "has no row 'int'");
     expect_error("base: gpuwattch\nby_sector: perhaps\n", 2, "true or false");
     expect_error("picojoules:\n  decode: 1\n", 2, "has no row 'schedule'");
     expect_error("base: gpuwattch\nmechanisms:\n  one.tags: 1\n  one.tag: 2\n", 4, "one.tag");
@@ -278,9 +348,17 @@ static void test_bad_tables(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_idle),    cmocka_unit_test(test_duty),     cmocka_unit_test(test_each_event),
-        cmocka_unit_test(test_sectors), cmocka_unit_test(test_static),   cmocka_unit_test(test_base),
-        cmocka_unit_test(test_rows),    cmocka_unit_test(test_own_rows), cmocka_unit_test(test_bad_tables),
+        cmocka_unit_test(test_idle),
+        cmocka_unit_test(test_duty),
+        cmocka_unit_test(test_each_event),
+        cmocka_unit_test(test_sectors),
+        cmocka_unit_test(test_static),
+        cmocka_unit_test(test_static_of_sms),
+        cmocka_unit_test(test_static_in_cache_mode),
+        cmocka_unit_test(test_base),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_own_rows),
+        cmocka_unit_test(test_bad_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static double value_of(void *context, const char *name)
 
 static struct energy_sum sum_of(const char *prefix, uint32_t *missing)
 {
-    struct energy_table t = {.by_sector = true};
+    struct energy_table t = {.by_sector = true, .static_sms = 80};
     struct asked asked = {.prefix = prefix};
     const struct energy_source s = {.value = value_of, .context = &asked, .core_khz = 1000, .sms = 4};
     struct energy_sum sum;
