@@ -2,6 +2,7 @@
 #include "cli/run_flags.h"
 
 #include "base/output.h"
+#include "core/mech/mech_energy.h"
 #include "core/mech/mech_host.h"
 
 #include <errno.h>
@@ -64,12 +65,25 @@ static bool can_write(const char *option, const char *path)
     return false;
 }
 
-static bool check_mechanisms(const struct timed_options *o, struct diag_list *diags)
+/* A machine may name no table, unless the run asks for energies. */
+static bool check_energy(const struct timed_options *o, const struct machine *m, const struct mech_set *set,
+                         struct diag_list *diags)
+{
+    struct energy_table t;
+    if (*m->energy) return mech_energy_load(&t, m->energy, set, diags);
+    if (!o->energy) return true;
+    diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "--set energy=gpuwattch, accelwattch or a .yaml file",
+             "machine '%s' names no table of energies", m->name);
+    return false;
+}
+
+static bool check_mechanisms(const struct timed_options *o, const struct machine *m, struct diag_list *diags)
 {
     struct mech_set *set =
         mech_set_create(o->mechs, o->mech_count, o->mech_settings, o->mech_setting_count, diags);
+    const bool ok = set && !diags->errors && check_energy(o, m, set, diags);
     if (set) mech_set_destroy(set);
-    return set && !diags->errors;
+    return ok;
 }
 
 /* What was asked for and will not come, because the run has no clock. */
@@ -90,7 +104,7 @@ bool cli_run_finish(struct cli_run *r, struct machine *machine)
     struct run_options *o = &r->options;
     struct diag_list diags = {0};
     run_options_complete(o);
-    bool ok = run_options_machine(o, machine, &diags) && check_mechanisms(&o->timed, &diags);
+    bool ok = run_options_machine(o, machine, &diags) && check_mechanisms(&o->timed, machine, &diags);
     cli_print_diags(&diags);
     if (ok) warn_without_clock(r);
     diag_free(&diags);

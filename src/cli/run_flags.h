@@ -28,8 +28,8 @@ bool cli_run_begin(struct cli_run *r);
 struct cli_option *cli_run_options(struct cli_run *r, const struct cli_option *own);
 /* One flag with its value, or NULL where it takes none. False with what is allowed in `why`. */
 bool cli_run_store(struct cli_run_flag *flag, const char *value, struct strbuf *why);
-/* After the last flag. False: an error was printed: the machine or a mechanism is wrong, or a file cannot
- * be written. All of this is checked before anything runs. */
+/* After the last flag. False: an error was printed: the machine, a mechanism or the table of energies is
+ * wrong, or a file cannot be written. All of this is checked before anything runs. */
 bool cli_run_finish(struct cli_run *r, struct machine *machine);
 void cli_run_free(struct cli_run *r);
 

@@ -157,21 +157,28 @@ static bool is_path(const char *name)
 /* A table has no more ancestors than this: one that names itself ends. */
 enum { BASES_MAX = 8 };
 
-static bool load(struct energy_table *t, const char *name, const struct energy_place *place, uint32_t depth,
-                 struct diag_list *diags);
+/* The name of a table, and where it stands; no tree: on the command line or in a machine. */
+struct table_name {
+    const char *text;
+    const struct yaml_tree *tree;
+    const struct yaml_node *at;
+};
+
+static bool load(struct energy_table *t, const struct table_name *name, const struct energy_place *place,
+                 uint32_t depth, struct diag_list *diags);
 
 static void read_table(const struct yaml_tree *tree, struct energy_table *t, const struct energy_place *place,
                        uint32_t depth, struct diag_list *diags)
 {
     static const char *const keys[] = {"about", "base",   "by_sector", "picojoules",
                                        "watts", "static", "mechanisms"};
-    const char *base = yaml_text(tree, tree->root, "base", NULL, diags);
-    const struct table_reader r = {tree, diags, place, base != NULL};
+    const struct table_name base = {yaml_text(tree, tree->root, "base", NULL, diags), tree,
+                                    yaml_get(tree->root, "base")};
+    const struct table_reader r = {tree, diags, place, base.text != NULL};
     yaml_only(tree, tree->root, keys, ARRAY_LEN(keys), diags);
-    if (base && depth == BASES_MAX)
-        yaml_error(tree, yaml_get(tree->root, "base"), diags, NULL,
-                   "more than %d tables, each the base of another", BASES_MAX);
-    else if (base && !load(t, base, place, depth + 1, diags))
+    if (base.text && depth == BASES_MAX)
+        yaml_error(tree, base.at, diags, NULL, "more than %d tables, each the base of another", BASES_MAX);
+    else if (base.text && !load(t, &base, place, depth + 1, diags))
         return;
     read_flag(&r, t);
     read_rows(&r, "picojoules", energy_event_names, ENERGY_EVENTS, t->picojoules);
@@ -180,23 +187,30 @@ static void read_table(const struct yaml_tree *tree, struct energy_table *t, con
     read_own(&r, t);
 }
 
-static bool load(struct energy_table *t, const char *name, const struct energy_place *place, uint32_t depth,
-                 struct diag_list *diags)
+static void refuse_name(const struct table_name *name, const char *why, struct diag_list *diags)
+{
+    static const char known[] = "gpuwattch, accelwattch, accelwattch-gddr6x, or a .yaml file";
+    if (name->tree)
+        yaml_error(name->tree, name->at, diags, known, "no table of energies '%s': %s", name->text, why);
+    else
+        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, known, "no table of energies '%s': %s", name->text, why);
+}
+
+static bool load(struct energy_table *t, const struct table_name *name, const struct energy_place *place,
+                 uint32_t depth, struct diag_list *diags)
 {
     struct yaml_tree tree;
     struct strbuf path = {0};
     const uint32_t before = diags->errors;
-    if (is_path(name))
-        strbuf_puts(&path, name);
+    if (is_path(name->text))
+        strbuf_puts(&path, name->text);
     else
-        strbuf_printf(&path, "%s/energy/%s.yaml", place->dir, name);
+        strbuf_printf(&path, "%s/energy/%s.yaml", place->dir, name->text);
     if (yaml_tree_load(&tree, strbuf_text(&path), hint, diags)) {
         read_table(&tree, t, place, depth, diags);
         yaml_tree_free(&tree);
     } else if (diags->errors == before) {
-        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0,
-                 "gpuwattch, accelwattch, accelwattch-gddr6x, or a .yaml file",
-                 "no table of energies '%s': %s", name, strerror(errno));
+        refuse_name(name, strerror(errno), diags);
     }
     strbuf_free(&path);
     return diags->errors == before;
@@ -207,5 +221,5 @@ bool energy_load(struct energy_table *t, const char *name, const struct energy_p
 {
     *t = (struct energy_table){0};
     snprintf(t->name, sizeof t->name, "%s", name);
-    return load(t, name, place, 0, diags);
+    return load(t, &(struct table_name){.text = name}, place, 0, diags);
 }

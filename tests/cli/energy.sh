@@ -67,5 +67,18 @@ for bad in energy=gpuwatch energy=/nonexistent.yaml energy=; do
     run --energy --set "$bad" >/dev/null 2>"$folder/error"
     [ $? -eq 2 ] || fail "--set $bad: the exit status is not 2"
     grep -q 'table of energies' "$folder/error" || fail "--set $bad: the message does not say what is wrong"
+    # A program is not even started.
+    "$heddle" run --energy -m fermi --set "$bad" -- /bin/echo started >"$folder/out" 2>"$folder/error"
+    [ $? -eq 2 ] || fail "run --set $bad: the exit status is not 2"
+    grep -q 'table of energies' "$folder/error" || fail "run --set $bad: the message does not say why"
+    [ -s "$folder/out" ] && fail "run --set $bad: the program was started"
 done
+# A table is checked though nobody asks for energies.
+run --set energy=gpuwatch >/dev/null 2>"$folder/error"
+[ $? -eq 2 ] || fail "--set energy=gpuwatch without --energy: the exit status is not 2"
+run --set energy= >/dev/null || fail "a machine without a table does not run"
+printf 'about: mine\nbase: nobody\n' >"$folder/own.yaml"
+run --energy --set "energy=$folder/own.yaml" >/dev/null 2>"$folder/error"
+grep -q "own.yaml:2:7: error: no table of energies 'nobody'" "$folder/error" ||
+    fail "a base that does not exist is not said with its place"
 exit $((failures > 0))

@@ -342,7 +342,7 @@ static void test_bad_tables(void **state)
     expect_error("base: gpuwattch\nmechanisms:\n  one.tags: -1\n", 3, "at least 0");
     expect_error("base: gpuwattch\nmechanisms:\n  one.tags:\n", 3, "must be a number of picojoules");
     expect_error("base: gpuwattch\nmechanisms: [1]\n", 2, "must be a mapping");
-    expect_error("base: nobody\n", 0, "no table of energies 'nobody'");
+    expect_error("about: mine\nbase: nobody\n", 2, "no table of energies 'nobody'");
 }
 
 int main(void)
