@@ -63,6 +63,15 @@ hash_of() { grep -o '"hash":"[0-9a-f]*"' "$1"; }
 [ "$(hash_of "$folder/with.json")" = "$(hash_of "$folder/without.json")" ] || fail "--energy changes the hash"
 grep -q '"energy"' "$folder/without.json" && fail "energy is printed though nobody asked"
 
+# However many threads simulate, the joules are the same to the last digit.
+energy_of() { # energy_of THREADS: of 40 CTAs
+    "$heddle" kernel tests/cli/energy.ptx more -m fermi --grid 40 --block 48 --arg 'buf:f32[2048]=iota' \
+        --json --energy --mech str --threads "$1" | grep -o '"energy":{.*"watts":[^}]*}'
+}
+energy_of 1 >"$folder/one"
+[ -s "$folder/one" ] || fail "a run of 40 CTAs has no energy"
+energy_of 3 | cmp -s - "$folder/one" || fail "three threads give other joules than one"
+
 for bad in energy=gpuwatch energy=/nonexistent.yaml energy=; do
     run --energy --set "$bad" >/dev/null 2>"$folder/error"
     [ $? -eq 2 ] || fail "--set $bad: the exit status is not 2"
