@@ -42,7 +42,8 @@ static struct energy_source source_of(struct made_run *r)
                                   .burst_bytes = 64};
 }
 
-static const char *const known_rows[] = {"one.reads", "one.tags"};
+static const char *const known_rows[] = {"one.reads", "one.tags", "morpheus.filters", "morpheus.status",
+                                         "morpheus.buffers"};
 static const struct energy_place place = {HEDDLE_SOURCE_DIR, known_rows, ARRAY_LEN(known_rows)};
 
 static void load(struct energy_table *t, const char *name)
@@ -319,6 +320,29 @@ static void test_own_rows(void **state)
     assert_true(t.own[1].picojoules == 0);
 }
 
+/* Storage without a published energy: 50 pJ for 256 bits out of 8 KiB, by the root of the capacity and by the
+ * bits. A slice of `rtx3080` serves up to 62 sets, each with two filters of 256 bits, a row of 40 bits and a
+ * line, and has 128 slots of 48 bits. */
+static double sram_picojoules(double bits, double bytes) { return 50 * bits / 256 * sqrt(bytes / 8192); }
+
+static void test_morpheus_rows(void **state)
+{
+    static const char *const tables[] = {"accelwattch", "accelwattch-gddr6x"};
+    const struct energy_own rows[] = {
+        {"morpheus.filters", 3 * sram_picojoules(256, 62 * 2 * 32)},
+        {"morpheus.status", sram_picojoules(40, 62 * 5) + sram_picojoules(48, 128 * 6)},
+        {"morpheus.buffers", sram_picojoules(256, 62 * 128)}};
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+        struct energy_table t;
+        load(&t, tables[i]);
+        assert_int_equal(t.own_count, ARRAY_LEN(rows));
+        for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
+            assert_string_equal(t.own[k].name, rows[k].name);
+            assert_true(fabs(t.own[k].picojoules / rows[k].picojoules - 1) < 1e-3);
+        }
+    }
+}
+
 /* ---- bad tables ---- */
 
 static void expect_error(const char *text, int line, const char *message)
@@ -387,6 +411,7 @@ int main(void)
         cmocka_unit_test(test_base),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_own_rows),
+        cmocka_unit_test(test_morpheus_rows),
         cmocka_unit_test(test_bad_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
