@@ -90,4 +90,11 @@ printf 'about: mine\nbase: nobody\n' >"$folder/own.yaml"
 run --energy --set "energy=$folder/own.yaml" >/dev/null 2>"$folder/error"
 grep -q "own.yaml:2:7: error: no table of energies 'nobody'" "$folder/error" ||
     fail "a base that does not exist is not said with its place"
+
+# experiments/power.yaml has the whole suite: all but the probe of Morpheus.
+sed -n '/^workloads:/,/]/p' experiments/power.yaml | tr -s '[], \n' '\n' >"$folder/suite"
+for described in workloads/*/workload.yaml; do
+    name=$(basename "$(dirname "$described")")
+    [ "$name" = llc-probe ] || grep -Fxq "$name" "$folder/suite" || fail "power lacks $name"
+done
 exit $((failures > 0))
