@@ -5,8 +5,8 @@
 #include "cli/query_table.h"
 
 struct query_options {
-    const char *sql, *show, *sort, *run;
-    bool csv, json, legend, document;
+    const char *sql, *show, *sort, *run, *simulator;
+    bool csv, json, legend, document, simulators;
     uint64_t limit;
 };
 
@@ -83,6 +83,20 @@ static bool add_order(struct store *s, const struct query_options *o, int argc, 
     return ok;
 }
 
+/* --simulator: the runs of one version. */
+static bool add_simulator(struct store *s, const struct query_options *o, const char *path,
+                          struct strbuf *sql)
+{
+    struct simulator v;
+    if (!o->simulator) return true;
+    if (!cli_find_simulator(&v, s, path, o->simulator)) return false;
+    const char *name = v.name ? v.name : job_simulator();
+    strbuf_puts(sql, " AND run.simulator = ");
+    query_quote(name, strlen(name), sql);
+    simulator_free(&v);
+    return true;
+}
+
 static int show_runs(struct store *s, const struct query_options *o, const struct cli_list *words, int argc,
                      char **argv)
 {
@@ -91,10 +105,11 @@ static int show_runs(struct store *s, const struct query_options *o, const struc
     struct query_place at = place_of(argc, argv, show);
     strbuf_puts(&sql, "SELECT ");
     bool ok = add_columns(s, o, &at, show, &sql);
-    strbuf_puts(&sql, " FROM run");
+    strbuf_puts(&sql, " FROM run WHERE 1");
+    ok = ok && add_simulator(s, o, words->items.data[0].text, &sql);
     for (uint32_t i = 1; i < words->items.len && ok; i++) {
         struct query_place here = {argc, argv, words->items.data[i].arg, 0};
-        strbuf_puts(&sql, i == 1 ? " WHERE " : " AND ");
+        strbuf_puts(&sql, " AND ");
         ok = query_term(s, &here, words->items.data[i].text, &sql);
     }
     ok = ok && add_order(s, o, argc, argv, &sql);
@@ -124,15 +139,29 @@ static int show_run(struct store *s, const struct query_options *o, int argc, ch
     return ok ? CLI_OK : CLI_BAD_INPUT;
 }
 
+/* The versions, and which of them is this one. */
+static int show_simulators(struct store *s, const struct query_options *o)
+{
+    struct strbuf sql = {0};
+    const char *own = strrchr(job_simulator(), ' ') + 1;
+    strbuf_puts(&sql, "SELECT *, CASE simulator WHEN ");
+    query_quote(own, strlen(own), &sql);
+    strbuf_printf(&sql, " THEN 'this version' ELSE '' END AS note FROM (%s)", simulator_versions_sql);
+    int status = ask(s, o, strbuf_text(&sql), "no runs");
+    strbuf_free(&sql);
+    return status;
+}
+
 /* Options that ask different questions, in the order of the help. */
 static bool check_options(const struct query_options *o, const struct cli_list *words, int argc, char **argv)
 {
-    int questions = (o->sql != NULL) + (o->run != NULL) + o->legend;
+    int questions = (o->sql != NULL) + (o->run != NULL) + o->legend + o->simulators;
     const char *wrong = !words->items.len ? "which store?"
-                        : questions > 1   ? "--sql, --run and --legend are three questions: ask one"
+                        : questions > 1
+                            ? "--sql, --run, --legend and --simulators are four questions: ask one"
                         : questions && words->items.len > 1 ? "a filter goes with the table of runs alone"
-                        : questions && (o->show || o->sort)
-                            ? "--show and --sort go with the table of runs alone"
+                        : questions && (o->show || o->sort || o->simulator)
+                            ? "--show, --sort and --simulator go with the table of runs alone"
                         : o->csv && o->json      ? "--csv or --json: one of them"
                         : o->document && !o->run ? "--document goes with --run"
                         : o->csv && o->run       ? "--run has no CSV: --json, or --show"
@@ -151,7 +180,8 @@ static int answer(const struct query_options *o, const struct cli_list *words, i
                  : o->run ? show_run(s, o, argc, argv)
                  : o->legend
                      ? ask(s, o, "SELECT name, unit, help FROM legend ORDER BY name", "no run is done")
-                     : show_runs(s, o, words, argc, argv);
+                 : o->simulators ? show_simulators(s, o)
+                                 : show_runs(s, o, words, argc, argv);
     store_close(s);
     return status;
 }
@@ -171,6 +201,10 @@ int cli_cmd_query(int argc, char **argv)
         {"--run", NULL, CLI_TEXT, &o.run, "KEY",
          "everything of one run; the first digits of its key are enough"},
         {"--document", NULL, CLI_FLAG, &o.document, NULL, "with --run: the JSON that the run's --stats left"},
+        {"--simulator", NULL, CLI_TEXT, &o.simulator, "HASH",
+         "the runs of this version of the simulator alone; the first digits are enough"},
+        {"--simulators", NULL, CLI_FLAG, &o.simulators, NULL,
+         "the versions of the simulator that made the runs: how many, and when the last"},
         {"--legend", NULL, CLI_FLAG, &o.legend, NULL, "what the statistics mean"},
         {"--sql", NULL, CLI_TEXT, &o.sql, "SELECT", "any question in SQL (docs/store.md has the tables)"},
         {0}};

@@ -14,8 +14,10 @@
 /* ---- which experiments ---- */
 
 struct report_settings {
-    const char *store, *page, *svg, *tables, *workloads, *size;
+    const char *store, *page, *svg, *tables, *workloads, *size, *simulator;
     bool is_brief;
+    /* That `simulator` names; NULL: this one. */
+    const struct simulator *version;
 };
 
 static bool any_run(const struct plan *p, struct store *s)
@@ -28,7 +30,7 @@ static bool any_run(const struct plan *p, struct store *s)
 /* An experiment with errors is reported and left out: the figures of the others are still shown. */
 static bool is_present(const struct report_settings *s, const char *name, struct store *store)
 {
-    struct cli_lab lab = {0};
+    struct cli_lab lab = {.simulator = s->version};
     struct cli_list names = {0};
     vec_push(&names.items, (struct cli_value){.text = name});
     bool ok = cli_lab_load(&lab, &names, s->workloads, s->size);
@@ -68,7 +70,8 @@ static struct report make_report(struct store *s, const struct cli_lab *lab, str
                            .experiments = lab->figures.data,
                            .experiment_count = lab->figures.len,
                            .page_dir = dir->data,
-                           .version = HEDDLE_VERSION};
+                           .version = HEDDLE_VERSION,
+                           .simulator = cli_lab_simulator(lab)};
 }
 
 static void print_error(char *error)
@@ -89,6 +92,7 @@ bool cli_write_report(struct store *s, const struct cli_lab *lab, const char *pa
     if (ok && !stat(path, &st))
         printf("%s: %u experiment%s, %.1f MB; any browser opens it, no network needed\n", path,
                lab->figures.len, lab->figures.len == 1 ? "" : "s", (double)st.st_size / 1e6);
+    if (ok && lab->simulator) printf("its runs are of simulator %s\n", lab->simulator->name);
     strbuf_free(&dir);
     return ok;
 }
@@ -110,6 +114,7 @@ static bool write_tables(const struct cli_lab *lab, const char *path)
     strbuf_puts(&out, "# Figures as tables\n\nMade by `heddle report --tables`; "
                       "[experiments.md](experiments.md) explains the "
                       "words.\n");
+    strbuf_printf(&out, "The runs are of simulator `%s`.\n", cli_lab_simulator(lab));
     for (uint32_t i = 0; i < lab->figures.len; i++)
         for (uint32_t f = 0; f < lab->figures.data[i].count; f++)
             figure_print_markdown(lab->figures.data[i].plan, &lab->figures.data[i].figures[f], &out);
@@ -144,8 +149,10 @@ static int write_all(const struct report_settings *s, struct store *store, struc
 {
     if (!lab->plans.len) {
         fprintf(stderr,
-                "heddle: error: %s has no run of any experiment\n  hint: heddle sweep NAME --store %s\n",
-                s->store, s->store);
+                "heddle: error: %s has no run of any experiment by this version of the simulator\n"
+                "  hint: heddle sweep NAME --store %s makes them; heddle query %s --simulators shows\n"
+                "  the versions whose runs are there, for --simulator\n",
+                s->store, s->store, s->store);
         return CLI_BAD_INPUT;
     }
     bool ok = cli_lab_figures(lab, store);
@@ -156,11 +163,10 @@ static int write_all(const struct report_settings *s, struct store *store, struc
     return ok ? CLI_OK : CLI_FAILED;
 }
 
-static int make_all(const struct report_settings *s, struct cli_list *names)
+/* From the experiments of an open store to the files. */
+static int make_from(const struct report_settings *s, struct store *store, struct cli_list *names)
 {
-    struct store *store = cli_open_store(s->store);
-    if (!store) return CLI_BAD_INPUT;
-    struct cli_lab lab = {0};
+    struct cli_lab lab = {.simulator = s->version};
     struct arena arena = {0}; /* of the names */
     int status = CLI_BAD_INPUT;
     if (!names->items.len) add_present(s, store, names, &arena);
@@ -168,6 +174,21 @@ static int make_all(const struct report_settings *s, struct cli_list *names)
         status = cli_lab_advance(&lab, store, s->store) ? write_all(s, store, &lab) : CLI_FAILED;
     cli_lab_free(&lab);
     arena_free(&arena);
+    return status;
+}
+
+static int make_all(struct report_settings *s, struct cli_list *names)
+{
+    struct store *store = cli_open_store(s->store);
+    if (!store) return CLI_BAD_INPUT;
+    struct simulator v;
+    int status = CLI_BAD_INPUT;
+    if (cli_find_simulator(&v, store, s->store, s->simulator)) {
+        s->version = v.name ? &v : NULL;
+        status = make_from(s, store, names);
+    }
+    s->version = NULL;
+    simulator_free(&v);
     store_close(store);
     return status;
 }
@@ -180,6 +201,7 @@ int cli_cmd_report(int argc, char **argv)
         {"--store", NULL, CLI_TEXT, &s.store, "FILE", "results of sweeps (default " CLI_DEFAULT_STORE ")"},
         {"--size", NULL, CLI_TEXT, &s.size, "NAME", "of a sweep that was made with another size"},
         {"--workloads", NULL, CLI_TEXT, &s.workloads, "A,B", "these workloads alone"},
+        {"--simulator", NULL, CLI_TEXT, &s.simulator, "HASH", CLI_SIMULATOR_HELP},
         {"--brief", NULL, CLI_FLAG, &s.is_brief, NULL,
          "a small page: of each run what it is, cycles and IPC, but no statistics"},
         {"--svg", NULL, CLI_TEXT, &s.svg, "DIR",

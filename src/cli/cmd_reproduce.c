@@ -17,7 +17,9 @@ static bool show(struct cli_lab *lab, struct store *store, const char *page)
 
 static int reproduce(const struct cli_sweep *s, const struct cli_list *names, const char *page)
 {
-    struct cli_lab lab = {0};
+    struct simulator v;
+    if (!cli_open_simulator(&v, s->store, s->simulator)) return CLI_BAD_INPUT;
+    struct cli_lab lab = {.simulator = v.name ? &v : NULL};
     struct store *store = NULL;
     int status = CLI_BAD_INPUT;
     if (cli_lab_load(&lab, names, s->workloads, s->size)) status = cli_sweep(s, &lab, &store);
@@ -25,6 +27,7 @@ static int reproduce(const struct cli_sweep *s, const struct cli_list *names, co
         status = CLI_FAILED;
     if (store) store_close(store);
     cli_lab_free(&lab);
+    simulator_free(&v);
     return status;
 }
 

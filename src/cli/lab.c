@@ -135,7 +135,7 @@ static bool make_plans(struct cli_lab *lab, const struct name_list *workloads, c
         bool is_empty;
         if (!narrow(lab, e, workloads, size, &is_empty, diags)) return false;
         if (is_empty) continue;
-        if (!plan_make(&plan, e, diags)) return false;
+        if (!plan_make(&plan, e, lab->simulator, diags)) return false;
         vec_push(&lab->plans, plan);
     }
     return true;
@@ -163,7 +163,8 @@ bool cli_lab_add(struct cli_lab *lab, const char *name, const char *text)
     struct experiment *e = mem_zalloc(sizeof *e);
     struct plan plan = {0};
     vec_push(&lab->experiments, e);
-    bool ok = experiment_read(e, name, text, &lab->workloads, &diags) && plan_make(&plan, e, &diags);
+    bool ok = experiment_read(e, name, text, &lab->workloads, &diags) &&
+              plan_make(&plan, e, lab->simulator, &diags);
     if (ok) vec_push(&lab->plans, plan);
     cli_print_diags(&diags);
     diag_free(&diags);

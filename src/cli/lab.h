@@ -19,6 +19,8 @@ struct cli_study {
 
 /* Experiments with their plans; a study is its experiments. */
 struct cli_lab {
+    /* The version whose runs the plans name; NULL: this one. It must outlive the lab. */
+    const struct simulator *simulator;
     struct workload_set workloads;
     VEC(struct experiment *) experiments;
     VEC(struct cli_study) studies;
@@ -41,9 +43,20 @@ int cli_store_refused(const char *error);
 /* A store to read. NULL: an error was printed. */
 struct store *cli_open_store(const char *path);
 
+/* Finds the version that --simulator names in an open store; `digits` NULL, or this version's own: v->name is
+ * NULL. False: an error was printed. */
+bool cli_find_simulator(struct simulator *v, struct store *s, const char *path, const char *digits);
+/* The same in a store that is not open; path NULL: the default one. */
+bool cli_open_simulator(struct simulator *v, const char *path, const char *digits);
+/* Version and hash of the simulator that the runs are of. */
+const char *cli_lab_simulator(const struct cli_lab *lab);
+#define CLI_SIMULATOR_HELP                                                                                   \
+    "the runs of another version of the simulator, by the first digits of its hash (heddle query STORE "     \
+    "--simulators)"
+
 /* What sweep and reproduce take alike. */
 struct cli_sweep {
-    const char *store, *size, *workloads, *slurm;
+    const char *store, *size, *workloads, *slurm, *simulator;
     uint64_t jobs;
     bool dry_run, again, json, detach;
     /* The outcome as JSON has scoreboard and bars. */

@@ -83,6 +83,7 @@ const struct cli_command cli_commands[] = {
      "  heddle query results.db set:l1.mshrs=128 mech=gto --sort -ipc --csv\n"
      "  heddle query results.db state=failed --show key,workload,error\n"
      "  heddle query results.db --run 3fa9               everything of one run\n"
+     "  heddle query results.db --simulators             which versions made them\n"
      "  heddle query results.db --sql \"SELECT workload, value FROM stats WHERE\n"
      "      name = 'l1.aml'\"\n",
      cli_cmd_query},
@@ -97,7 +98,8 @@ const struct cli_command cli_commands[] = {
      "  heddle report                          report.html of all that results.db has\n"
      "  heddle report other.db thesis-ch3 -o ch3.html\n"
      "  heddle report --svg figures            each figure as a file, for a paper\n"
-     "  heddle report --tables tables.md       each figure as a Markdown table\n",
+     "  heddle report --tables tables.md       each figure as a Markdown table\n"
+     "  heddle report old.db --simulator 3fa9  of runs that another version made\n",
      cli_cmd_report},
     {"new", "mechanism NAME", "write a mechanism of your own that builds and runs",
      "  heddle new mechanism my-scheduler && make -C my-scheduler\n"

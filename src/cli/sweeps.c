@@ -24,6 +24,7 @@ struct cli_option *cli_sweep_options(struct cli_sweep *s, const struct cli_optio
         {"--again", NULL, CLI_FLAG, &s->again, NULL, "make failed runs again"},
         {"--size", NULL, CLI_TEXT, &s->size, "NAME", "another size of all workloads: tiny, small, paper"},
         {"--workloads", NULL, CLI_TEXT, &s->workloads, "A,B", "these workloads alone"},
+        {"--simulator", NULL, CLI_TEXT, &s->simulator, "HASH", CLI_SIMULATOR_HELP "; nothing is run"},
         {"--slurm", NULL, CLI_MAYBE, &s->slurm, "[=OPTIONS]",
          "submit a job array to Slurm, with these options of sbatch"},
         {"--slurm-detach", NULL, CLI_FLAG, &s->detach, NULL,
@@ -147,12 +148,17 @@ static bool print_json(const struct cli_sweep *s, struct cli_lab *lab, struct st
                        const struct sweep_result *r)
 {
     const bool ok = !s->bars || cli_lab_figures(lab, store);
-    struct strbuf bars = {0}, scores = {0};
+    struct strbuf bars = {0}, scores = {0}, name = {0};
     printf("{\"made\": %u, \"had\": %u, \"failed\": %u, \"elsewhere\": %u, \"seconds\": %.1f, "
            "\"failures\": [",
            r->made, r->had, r->failed, r->elsewhere, r->seconds);
     print_failures(lab, store, true);
     putchar(']');
+    if (lab->simulator) {
+        fputs(",\n \"simulator\": ", stdout);
+        json_string(&name, lab->simulator->name);
+        printf("%s, \"missing\": %u", strbuf_text(&name), r->missing);
+    }
     if (s->bars && ok) {
         bars_json(lab->bars.data, lab->bars.len, &bars);
         scores_json(&lab->scores, &scores);
@@ -161,6 +167,7 @@ static bool print_json(const struct cli_sweep *s, struct cli_lab *lab, struct st
     puts("}");
     strbuf_free(&bars);
     strbuf_free(&scores);
+    strbuf_free(&name);
     return ok;
 }
 
@@ -253,11 +260,50 @@ static int run_sweep(const struct cli_sweep *s, struct cli_lab *lab, struct stor
     return result.failed ? CLI_FAILED : CLI_OK;
 }
 
+/* ---- runs of another version: looked at, never made ---- */
+
+/* Says what the store lacks. The figures follow, of what is there. */
+static int print_missing(const struct cli_lab *lab, const struct sweep_result *r, const char *path)
+{
+    fprintf(stderr, "heddle: %u runs of simulator %s are in %s, %u of them failed, %u are missing\n",
+            r->had + r->failed, lab->simulator->name, path, r->failed, r->missing);
+    if (!r->missing) return r->failed ? CLI_FAILED : CLI_OK;
+    fprintf(stderr,
+            "heddle: error: only that version of the simulator can make the missing runs; this one is %s\n"
+            "  hint: without --simulator this version makes all runs of its own\n",
+            job_simulator());
+    return CLI_FAILED;
+}
+
+static int look_at_runs(const struct cli_sweep *s, struct cli_lab *lab, struct store **store,
+                        const char *path)
+{
+    if (s->again || s->slurm || s->detach) {
+        fputs("heddle: error: --again and --slurm make runs, and only their own version of the simulator can "
+              "make those of --simulator\n",
+              stderr);
+        return CLI_BAD_INPUT;
+    }
+    *store = cli_open_store(path);
+    if (!*store) return CLI_BAD_INPUT;
+    struct sweep_result r;
+    bool ok = cli_lab_advance(lab, *store, path);
+    if (ok) sweep_look(*store, lab->plans.data, lab->plans.len, &r);
+    const int status = ok ? print_missing(lab, &r, path) : CLI_FAILED;
+    if (ok && s->json) ok = print_json(s, lab, *store, &r);
+    if (!ok) {
+        store_close(*store);
+        *store = NULL;
+    }
+    return ok ? status : CLI_FAILED;
+}
+
 int cli_sweep(const struct cli_sweep *s, struct cli_lab *lab, struct store **store)
 {
     const char *path = s->store ? s->store : CLI_DEFAULT_STORE;
     *store = NULL;
     if (s->dry_run) return list_runs(s, lab, path);
+    if (lab->simulator) return look_at_runs(s, lab, store, path);
     char *error = NULL, *options = mem_strdup(s->slurm ? s->slurm : ""), *folder = work_folder(path);
     struct cli_list slurm = {0};
     int status = CLI_BAD_INPUT;

@@ -1,7 +1,9 @@
 /* job.c: what determines a run, as text; its hash; and the command that makes it.
  *
  * (1) Everything that can change a statistic is in the text. (2) Nothing else is: not the build folder,
- * the compiler, the host, the number of threads, nor how a setting was spelled. */
+ * the compiler, the host, the number of threads, nor how a setting was spelled. (3) The text of a run of
+ * another version of the simulator differs in the line of the simulator alone, and in parameters that this
+ * version did not have. */
 #include "lab/job.h"
 
 #include "base/hash.h"
@@ -122,12 +124,41 @@ static bool add_file_param(const struct param_row *r, const void *object, struct
     return true;
 }
 
-static bool add_params(const char *what, const struct param_row *rows, const void *object, struct strbuf *out,
-                       struct diag_list *diags)
+static bool has_default(const struct param_row *r, const void *object)
+{
+    struct param_row alone = *r;
+    struct strbuf ours = {0}, usual = {0}, wanted = {0};
+    void *value = mem_zalloc(param_value_bytes(r->type));
+    alone.offset = 0;
+    bool ok = param_store(&alone, value, r->default_text, &wanted);
+    param_format(r, object, &ours);
+    param_format(&alone, value, &usual);
+    ok = ok && !strcmp(strbuf_text(&ours), strbuf_text(&usual));
+    strbuf_free(&ours);
+    strbuf_free(&usual);
+    strbuf_free(&wanted);
+    free(value);
+    return ok;
+}
+
+/* Did the version (NULL: this one) have lines of this name? */
+static bool has_line(const struct simulator *v, const char *what, const char *name)
+{
+    struct strbuf line = {0};
+    if (!v) return true;
+    strbuf_printf(&line, "%s%s%s", what, *what ? " " : "", name);
+    const bool found = map_get(&v->lines, strbuf_text(&line)) != NULL;
+    strbuf_free(&line);
+    return found;
+}
+
+static bool add_params(const struct simulator *v, const char *what, const struct param_row *rows,
+                       const void *object, struct strbuf *out, struct diag_list *diags)
 {
     for (const struct param_row *r = rows; r && r->name; r++) {
         /* They change no statistic. */
         if (!strcmp(r->name, "summary") || !strcmp(r->name, "energy")) continue;
+        if (!has_line(v, what, r->name) && has_default(r, object)) continue;
         strbuf_printf(out, "%s %s: ", what, r->name);
         if (r->type != PARAM_FILE)
             param_format(r, object, out);
@@ -157,20 +188,22 @@ static bool add_mechanisms(const struct lab_job *job, const struct machine *m, s
             i < named ? job->run.mechs[i] : m->scheduler; /* the machine's own policy comes last */
         strbuf_printf(out, "mechanism: %s\n", mech->name);
         if (is_plugin_file(from)) ok = add_file("plug-in", from, NULL, out, diags);
-        ok = ok && add_params("mechanism", mech->params, mech_set_params(set, i), out, diags);
+        ok = ok && add_params(job->simulator, "mechanism", mech->params, mech_set_params(set, i), out, diags);
     }
     mech_set_destroy(set);
     return ok;
 }
 
 /* The options whose value changes what a run counts. Machine and mechanisms follow as they are resolved. */
-static void add_options(const struct run_options *o, struct strbuf *out)
+static void add_options(const struct simulator *v, const struct run_options *o, struct strbuf *out)
 {
     for (const struct run_option *row = run_option_rows; row->name; row++) {
+        struct strbuf value = {0};
         if (row->effect != RUN_CHANGES) continue;
-        strbuf_printf(out, "%s: ", row->name);
-        if (!run_option_format(row, o, out)) strbuf_puts(out, "0");
-        strbuf_putc(out, '\n');
+        const bool is_given = run_option_format(row, o, &value);
+        if (is_given || has_line(v, "", row->name))
+            strbuf_printf(out, "%s: %s\n", row->name, is_given ? strbuf_text(&value) : "0");
+        strbuf_free(&value);
     }
 }
 
@@ -179,12 +212,13 @@ bool job_identity(const struct lab_job *job, struct strbuf *out, struct diag_lis
     struct machine m;
     assert(run_options_has_clock(&job->run)); /* such a run has no statistics */
     if (!machine_of(job, &m, diags)) return false;
-    strbuf_printf(out, "run: 1\nsimulator: %s\n", job_simulator());
+    strbuf_printf(out, "run: 1\nsimulator: %s\n", job->simulator ? job->simulator->name : job_simulator());
     if (!add_workload(job, out, diags)) return false;
-    add_options(&job->run, out);
+    add_options(job->simulator, &job->run, out);
     strbuf_printf(out, "machine: %s\n", m.name);
     for (const struct param_group *g = machine_groups; g->rows; g++)
-        if (!add_params("machine", g->rows, (const char *)&m + g->offset, out, diags)) return false;
+        if (!add_params(job->simulator, "machine", g->rows, (const char *)&m + g->offset, out, diags))
+            return false;
     return add_mechanisms(job, &m, out, diags);
 }
 

@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "base/strbuf.h"
 #include "core/run_options.h"
+#include "lab/simulator.h"
 #include "lab/workload.h"
 
 enum { JOB_KEY_CHARS = 32 };
@@ -19,6 +20,9 @@ struct lab_job {
     struct run_options run;
     /* What the machine and its settings in `run` come to; NULL: their files are read. */
     const struct machine *machine;
+    /* The version of the simulator that made it; NULL: this one. A run of another one can only be looked for
+     * in a store. */
+    const struct simulator *simulator;
     /* Filled in by job_seal(). */
     char key[JOB_KEY_CHARS + 1];
 };
@@ -26,12 +30,13 @@ struct lab_job {
 /* Fills in the key: a hash of job_identity(). False with diagnostics when the machine or a parameter is
  * wrong. */
 bool job_seal(struct lab_job *job, struct diag_list *diags);
-/* Version of the simulator and a hash of its sources. */
+/* Version of this simulator and a hash of its sources. */
 const char *job_simulator(void);
 /* What determines the run, one `name: value` a line: the simulator's sources, the bytes of the program and
  * of its PTX file, its arguments and seed, the run options that change results, the whole machine with
  * every parameter as it will be, the mechanisms with theirs (a shared object by its bytes). For `heddle
- * query`, and to see why a run was repeated. False with diagnostics. */
+ * query`, and to see why a run was repeated. Of another version of the simulator, parameters that it did not
+ * have are left out where they have their default. False with diagnostics. */
 bool job_identity(const struct lab_job *job, struct strbuf *out, struct diag_list *diags);
 /* The words of `heddle run ... --stats STATS`; `heddle` first, NULL last. Made in the arena; texts of the
  * job are not copied. `stats` may be NULL. */

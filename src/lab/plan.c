@@ -1,11 +1,15 @@
 /* plan.c: the runs that an experiment needs, each once. */
 #include "lab/plan_impl.h"
 
-struct lab_job plan_job_of(const struct experiment *e, uint32_t workload, uint32_t column)
+struct lab_job plan_job_of(const struct plan *p, uint32_t workload, uint32_t column)
 {
+    const struct experiment *e = p->experiment;
     const struct lab_column *c = &e->columns[column];
-    struct lab_job job = {
-        .workload = e->workloads[workload], .size = e->sizes[workload], .seed = e->seed, .run = e->run};
+    struct lab_job job = {.workload = e->workloads[workload],
+                          .size = e->sizes[workload],
+                          .seed = e->seed,
+                          .run = e->run,
+                          .simulator = p->simulator};
     assert(!column_is_choice(c));
     job.run.machine = c->machine;
     job.run.sets = c->sets;
@@ -25,10 +29,10 @@ uint32_t plan_add_job(struct plan *p, struct map *by_key, const struct lab_job *
     return p->job_count - 1;
 }
 
-bool plan_make(struct plan *p, const struct experiment *e, struct diag_list *diags)
+bool plan_make(struct plan *p, const struct experiment *e, const struct simulator *v, struct diag_list *diags)
 {
     uint32_t errors = diags->errors, cells = e->workload_count * e->column_count;
-    *p = (struct plan){.experiment = e};
+    *p = (struct plan){.experiment = e, .simulator = v};
     if (e->study) {
         diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, NULL, "'%s' is a study: its experiments have the runs",
                  e->name);
@@ -42,7 +46,7 @@ bool plan_make(struct plan *p, const struct experiment *e, struct diag_list *dia
         const struct lab_column *c = &e->columns[column];
         p->cell[i] = column_is_choice(c) ? PLAN_NO_JOB : PLAN_LATER;
         if (column_is_choice(c) || column_is_later(c)) continue;
-        struct lab_job job = plan_job_of(e, workload, column);
+        struct lab_job job = plan_job_of(p, workload, column);
         if (job_seal(&job, diags)) p->cell[i] = plan_add_job(p, &by_key, &job);
     }
     map_free(&by_key);

@@ -16,6 +16,8 @@ struct store;
 /* Each run once, though several columns may share one. */
 struct plan {
     const struct experiment *experiment;
+    /* The version of the simulator whose runs these are; NULL: this one. */
+    const struct simulator *simulator;
     struct lab_job *jobs;
     uint32_t job_count;
     /* [workload * column_count + column] -> job, PLAN_NO_JOB or PLAN_LATER: plan_job() */
@@ -24,9 +26,10 @@ struct plan {
     struct arena texts;
 };
 
-/* The runs that need no results of others. False with diagnostics: the experiment is a study, or a job cannot
- * be sealed. */
-bool plan_make(struct plan *p, const struct experiment *e, struct diag_list *diags);
+/* The runs that need no results of others; `v` is the version of the simulator that makes or made them, NULL
+ * for this one. False with diagnostics: the experiment is a study, or a job cannot be sealed. */
+bool plan_make(struct plan *p, const struct experiment *e, const struct simulator *v,
+               struct diag_list *diags);
 void plan_free(struct plan *p);
 /* Adds the runs that follow from what the store has: conditions that hold, settings and tables that other
  * columns chose (plan_stages.c). Tables are written into `folder`. False with diagnostics. */

@@ -7,7 +7,7 @@
 #include "lab/plan.h"
 
 /* The run of a cell, with the settings that the file names; not sealed. */
-struct lab_job plan_job_of(const struct experiment *e, uint32_t workload, uint32_t column);
+struct lab_job plan_job_of(const struct plan *p, uint32_t workload, uint32_t column);
 /* The job's index in the plan: a new one, or that of its twin. */
 uint32_t plan_add_job(struct plan *p, struct map *by_key, const struct lab_job *job);
 

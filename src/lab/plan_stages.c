@@ -86,7 +86,7 @@ static enum outcome put_settings(struct figure_values *v, uint32_t workload, uin
 {
     const struct lab_column *c = &v->plan->experiment->columns[column];
     enum outcome o = CELL_RUN;
-    *job = plan_job_of(p->experiment, workload, column);
+    *job = plan_job_of(p, workload, column);
     for (uint32_t i = 0; i < c->chosen_count && o == CELL_RUN; i++)
         o = put_chosen(v, workload, &c->chosen[i], &p->texts, job);
     for (uint32_t i = 0; i < c->trained_count && o == CELL_RUN; i++)

@@ -104,6 +104,8 @@ static bool put_data(const struct report *r, FILE *out, char **error)
     struct strbuf head = {0};
     strbuf_printf(&head, "{\"schema\":%d,\"heddle\":", REPORT_SCHEMA);
     json_string(&head, r->version);
+    strbuf_puts(&head, ",\"simulator\":");
+    json_string(&head, r->simulator);
     if (r->is_brief) strbuf_puts(&head, ",\"brief\":true");
     strbuf_puts(&head, ",\"experiments\":[\n");
     put_escaped(out, &head);

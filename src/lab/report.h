@@ -12,6 +12,8 @@ struct report {
     const char *page_dir;
     /* The version of Heddle. */
     const char *version;
+    /* Version and hash of the simulator that made the runs. */
+    const char *simulator;
     /* Of each run no more than what it is, cycles and IPC. */
     bool is_brief;
 };

@@ -34,6 +34,7 @@ static void machine_name(const char *machine, struct strbuf *out)
 bool store_row_texts(struct store *s, const struct lab_job *job, struct store_row_texts *t)
 {
     *t = (struct store_row_texts){0};
+    assert(!job->simulator); /* only that version makes its runs */
     word_list(job->run.sets, &t->settings);
     word_list(job->run.mechs, &t->mechs);
     word_list(job->run.mech_sets, &t->mech_settings);

@@ -33,6 +33,9 @@ struct sweep_result {
     uint32_t failed;
     /* Runs that another sweep made meanwhile, or still makes. */
     uint32_t elsewhere;
+    /* Runs of another version of the simulator that are not in the store, and so cannot be made (sweep_look),
+     * with those that would follow from them. */
+    uint32_t missing;
     double seconds;
 };
 
@@ -46,8 +49,12 @@ bool sweep(struct store *s, const struct plan *plans, uint32_t plan_count, const
 bool sweep_stages(struct store *s, struct plan *plans, uint32_t plan_count, const struct sweep_options *o,
                   struct sweep_result *out, struct diag_list *diags);
 
-/* The runs, which of them the store has, and how long the others will take: a table, or JSON. `s` NULL:
- * there is no store yet. */
+/* Counts the runs that the store has of the plans; makes none. */
+void sweep_look(struct store *s, const struct plan *plans, uint32_t plan_count, struct sweep_result *out);
+
+/* The runs, which of them the store has, and how long the others will take: a table, or JSON. Those of
+ * another version of the simulator are "missing" where the store does not have them. `s` NULL: there is no
+ * store yet. */
 void sweep_list(struct store *s, const struct plan *plans, uint32_t plan_count, uint32_t workers, bool json,
                 struct strbuf *out);
 

@@ -8,6 +8,12 @@ static const char *const state_names[] = {[STORE_ABSENT] = "to make",
                                           [STORE_DONE] = "done",
                                           [STORE_FAILED] = "failed"};
 
+/* Of another version of the simulator no run is made. */
+static const char *state_name(const struct sweep_task *t, enum store_state state)
+{
+    return state == STORE_ABSENT && t->job->simulator ? "missing" : state_names[state];
+}
+
 static void json_row(const struct sweep_run *r, const struct sweep_task *t, enum store_state state,
                      bool first, struct strbuf *out)
 {
@@ -22,7 +28,7 @@ static void json_row(const struct sweep_run *r, const struct sweep_task *t, enum
     strbuf_puts(out, ", \"column\": ");
     json_string(out, t->column);
     strbuf_printf(out, ", \"state\": \"%s\", \"seconds\": %.1f, \"memory\": %llu, \"command\": ",
-                  state_names[state], sweep_task_seconds(r, t), (unsigned long long)t->memory);
+                  state_name(t, state), sweep_task_seconds(r, t), (unsigned long long)t->memory);
     json_string(out, strbuf_text(&command));
     strbuf_putc(out, '}');
     strbuf_free(&command);
@@ -41,18 +47,22 @@ static void table_row(const struct sweep_run *r, const struct sweep_task *t, enu
                       int width, struct strbuf *out)
 {
     char time[24] = "";
-    if (state != STORE_DONE) bar_time(sweep_task_seconds(r, t), time);
-    strbuf_printf(out, "%-8s %.8s %-15s %-6s %-*s %-18s %7s\n", state_names[state], t->job->key,
+    if (state != STORE_DONE && !t->job->simulator) bar_time(sweep_task_seconds(r, t), time);
+    strbuf_printf(out, "%-8s %.8s %-15s %-6s %-*s %-18s %7s\n", state_name(t, state), t->job->key,
                   t->job->workload->name, t->job->size, width, t->job->run.machine, t->column, time);
 }
 
-/* `later`: cells whose runs follow from results. */
-static void sum_line(const struct sweep_run *r, const uint32_t *count, double left, uint32_t later, bool json,
-                     struct strbuf *out)
+/* `later`: cells whose runs follow from results; `v`: whose runs they are. */
+static void sum_line(const struct sweep_run *r, const uint32_t *count, double left, uint32_t later,
+                     const struct simulator *v, bool json, struct strbuf *out)
 {
     char time[24];
     bar_time(left, time);
-    if (json)
+    if (v && !json)
+        strbuf_printf(out, "\n%u runs of simulator %s:\n%u in the store, %u failed, %u missing\n",
+                      r->tasks.len, v->name, count[STORE_DONE], count[STORE_FAILED],
+                      count[STORE_ABSENT] + count[STORE_RUNNING]);
+    else if (json)
         strbuf_printf(out,
                       "],\n \"all\": %u, \"done\": %u, \"failed\": %u, \"running\": %u, \"to_make\": %u, "
                       "\"later\": %u, \"workers\": %u, \"seconds\": %.1f}\n",
@@ -65,6 +75,23 @@ static void sum_line(const struct sweep_run *r, const uint32_t *count, double le
                       r->tasks.len, count[STORE_DONE], count[STORE_FAILED], count[STORE_RUNNING],
                       count[STORE_ABSENT], time, r->workers);
     if (later && !json) strbuf_printf(out, "and up to %u more that their results decide\n", later);
+}
+
+void sweep_look(struct store *s, const struct plan *plans, uint32_t plan_count, struct sweep_result *out)
+{
+    struct sweep_run r = {.store = s, .workers = 1};
+    *out = (struct sweep_result){.missing = plan_count_later(plans, plan_count)};
+    sweep_tasks_make(&r, plans, plan_count);
+    for (uint32_t i = 0; i < r.tasks.len; i++) {
+        const enum store_state state = store_state(s, r.tasks.data[i].job->key);
+        if (state == STORE_DONE)
+            out->had++;
+        else if (state == STORE_FAILED)
+            out->failed++;
+        else
+            out->missing++;
+    }
+    sweep_tasks_free(&r);
 }
 
 void sweep_list(struct store *s, const struct plan *plans, uint32_t plan_count, uint32_t workers, bool json,
@@ -89,6 +116,7 @@ void sweep_list(struct store *s, const struct plan *plans, uint32_t plan_count, 
         else
             table_row(&r, t, state, width, out);
     }
-    sum_line(&r, count, sweep_seconds_left(&r, 0), plan_count_later(plans, plan_count), json, out);
+    sum_line(&r, count, sweep_seconds_left(&r, 0), plan_count_later(plans, plan_count),
+             plan_count ? plans[0].simulator : NULL, json, out);
     sweep_tasks_free(&r);
 }

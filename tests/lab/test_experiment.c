@@ -47,7 +47,8 @@ static void rig_up(struct rig *r)
     write_file("two.yaml", "name: two\nprogram: /bin/false\nsizes: {tiny: {}}\n", path);
     assert_non_null(workload_load_file(&r->workloads, path, "/bin", &r->diags));
     write_file("test.yaml", text, path);
-    bool ok = experiment_load(&r->e, path, &r->workloads, &r->diags) && plan_make(&r->p, &r->e, &r->diags);
+    bool ok =
+        experiment_load(&r->e, path, &r->workloads, &r->diags) && plan_make(&r->p, &r->e, NULL, &r->diags);
     if (!ok) fail_msg("%s", r->diags.items.data[0].message);
     snprintf(path, sizeof path, "%s/store.db", folder);
     r->store = store_open(path, true, &error);

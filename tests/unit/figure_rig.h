@@ -18,7 +18,7 @@ static inline void rig_up(struct rig *r, const char *text)
 {
     *r = (struct rig){0};
     kit_need(&r->e, text);
-    assert_true(plan_make(&r->p, &r->e, &r->diags));
+    assert_true(plan_make(&r->p, &r->e, NULL, &r->diags));
 }
 
 static inline void rig_down(struct rig *r)

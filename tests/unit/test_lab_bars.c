@@ -38,7 +38,7 @@ static void rig_up(struct rig *r, const char *bars, double blue, double green)
     snprintf(text, sizeof text, "%sbars:\n%s", HEAD, bars);
     *r = (struct rig){0};
     kit_need(&r->e, text);
-    assert_true(plan_make(&r->p, &r->e, &r->diags));
+    assert_true(plan_make(&r->p, &r->e, NULL, &r->diags));
     for (int i = 0; i < 3; i++) {
         kit_put(&r->store, &r->p, names[i], "base", "ipc", 1);
         kit_put(&r->store, &r->p, names[i], "slow", "ipc", 0.5);

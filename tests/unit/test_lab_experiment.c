@@ -185,7 +185,7 @@ static void a_study_names_others(void **state)
     assert_string_equal(e.study[0], path);
     assert_null(e.study[1]);
     struct plan p;
-    assert_false(plan_make(&p, &e, &diags));
+    assert_false(plan_make(&p, &e, NULL, &diags));
     assert_non_null(strstr(diags.items.data[0].message, "is a study"));
     diag_free(&diags);
     experiment_free(&e);
@@ -199,7 +199,7 @@ static void equal_jobs_are_made_once(void **state)
     kit_need(&e, "machine: fermi\nworkloads: [red, blue]\ncolumns:\n  base: {}\n  again: {}\n  m: {set: "
                  "{l1.mshrs: 8}}\n"
                  "  n: {over: {l1.mshrs: [8, 16]}}\n  best: {of: [base, n], best: ipc}\n" TAIL);
-    assert_true(plan_make(&p, &e, &diags));
+    assert_true(plan_make(&p, &e, NULL, &diags));
     assert_int_equal(p.job_count, 6);
     uint32_t blue = e.column_count; /* the second workload's row */
     assert_int_equal(p.cell[0], p.cell[1]);

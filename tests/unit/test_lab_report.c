@@ -92,8 +92,11 @@ static int setup(void **state)
     f->plans[1] = (struct plan){.experiment = &nothing, .jobs = f->second, .job_count = 3};
     for (int i = 0; i < 2; i++) f->figures[i] = (struct figure_set){.plan = &f->plans[i]};
     f->path = mem_strdup(getenv("PATH"));
-    f->report = (struct report){
-        .experiments = f->figures, .experiment_count = 2, .page_dir = f->dir, .version = "1.2\"3"};
+    f->report = (struct report){.experiments = f->figures,
+                                .experiment_count = 2,
+                                .page_dir = f->dir,
+                                .version = "1.2\"3",
+                                .simulator = "1.2 ab<"};
     put(f, "report.html", "<html>@HEDDLE-DATA@</html>\n");
     store_is_broken = false;
     *state = f;
@@ -151,7 +154,7 @@ static void each_run_once_and_no_less_than_sign(void **state)
     assert_null(f->error);
     assert_string_equal(
         get(f, "out.html"),
-        "<html>{\"schema\":1,\"heddle\":\"1.2\\\"3\",\"experiments\":[\n"
+        "<html>{\"schema\":1,\"heddle\":\"1.2\\\"3\",\"simulator\":\"1.2 ab\\u003c\",\"experiments\":[\n"
         "{\"name\":\"e2\",\"note\":\"\\u003c/script>\\u003c!--\"}\n,\n"
         "{\"name\":\"e3\",\"note\":\"\\u003c/script>\\u003c!--\"}\n"
         "],\"runs\":[\n"
@@ -165,7 +168,7 @@ static void a_brief_page_says_so_and_asks_for_brief_runs(void **state)
     struct fixture *f = *state;
     f->report.is_brief = true;
     assert_true(write_page(f, "out.html"));
-    assert_non_null(strstr(get(f, "out.html"), "\"1.2\\\"3\",\"brief\":true,\"experiments\""));
+    assert_non_null(strstr(get(f, "out.html"), "\"1.2 ab\\u003c\",\"brief\":true,\"experiments\""));
     assert_non_null(
         strstr(get(f, "out.html"), "{\"key\":\"c\",\"error\":\"\\u003c\\u003cb>\",\"brief\":1}]}"));
 }
@@ -233,8 +236,9 @@ static void node_gets_script_data_and_folder(void **state)
     setenv("PATH", f->path, 1);
     assert_true(ok);
     snprintf(wanted, sizeof wanted,
-             "%s/figures.cjs %s/drawn/svg\n{\"schema\":1,\"heddle\":\"1.2\\\"3\",\"experiments\":[\n", f->dir,
-             f->dir);
+             "%s/figures.cjs %s/drawn/svg\n{\"schema\":1,\"heddle\":\"1.2\\\"3\",\"simulator\":\"1.2 "
+             "ab\\u003c\",\"experiments\":[\n",
+             f->dir, f->dir);
     assert_string_equal(get(f, "called"), wanted);
 }
 

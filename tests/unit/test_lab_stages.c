@@ -309,7 +309,7 @@ static void a_measure_may_ask_another_workload(void **state)
     figure_free(&d);
     plan_free(&r.p);
     assert_true(experiment_narrow(&r.e, kept, 2, NULL, &r.diags));
-    assert_true(plan_make(&r.p, &r.e, &r.diags));
+    assert_true(plan_make(&r.p, &r.e, NULL, &r.diags));
     assert_true(figure_make(&d, &r.p, &r.e.figures[0], &r.store, &r.diags));
     assert_true(isnan(d.cells[0].value)); /* blue was left out */
     figure_free(&d);

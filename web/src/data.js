@@ -2,6 +2,7 @@
 export class Report {
   constructor(json) {
     this.heddle = json.heddle;
+    this.simulator = json.simulator;
     this.brief = json.brief ?? false;
     this.experiments = json.experiments;
     this.runs = new Map(json.runs.map((run) => [run.key, run]));

@@ -52,7 +52,7 @@ export function summary(report) {
     h(
       "p",
       {},
-      `What the GPU simulator Heddle ${report.heddle} measured: ${plural(report.experiments.length, "experiment")} of ${plural(report.runs.size, "run")}, with ${plural(report.workloads.length, "workload")} on ${report.machines.join(", ")}. `,
+      `What the GPU simulator Heddle ${report.simulator || report.heddle} measured: ${plural(report.experiments.length, "experiment")} of ${plural(report.runs.size, "run")}, with ${plural(report.workloads.length, "workload")} on ${report.machines.join(", ")}. `,
       claims.length
         ? `Where a paper has a number, it stands beside ours; of ${plural(claims.length, "claim")} ${count(
             claims.map((c) => c.claim),

@@ -98,7 +98,7 @@ test("the first screen says what there is", async () => {
   assert.deepEqual(rows.at(-1), ["All", "7", "✓ 2", "≈ 2", "✗ 1", "… 1", "1"]);
   assert.match(
     await page.get(() => document.querySelector(".summary p").textContent),
-    /3 experiments of \d+ runs, with 19 workloads on fermi, maxwell.*of 6 claims 2 are reproduced/,
+    /Heddle 0\.1\.0 3f2a77c1 measured: 3 experiments of \d+ runs, with 19 workloads on fermi, maxwell.*of 6 claims 2 are reproduced/,
   );
   await click(page, ".all-claims summary");
   await page.until(() => document.querySelectorAll(".all-claims tbody tr").length === 6);

@@ -69,6 +69,7 @@ expect 0 '^made.html: 1 experiment, ' "$heddle" reproduce small.yaml -o made.htm
 expect 0 '^all.html: 1 experiment, ' "$heddle" report results.db small.yaml -o all.html
 cmp -s made.html all.html || failed "reproduce and report write different pages"
 grep -q '"missing":0' all.html || failed "runs are missing"
+grep -Eq '"heddle":"[0-9.]+","simulator":"[0-9.]+ [0-9a-f]{32}"' all.html || failed "no simulator is named"
 [ "$(grep -c '^{"key":' all.html)" -eq 6 ] || failed "not six runs in all.html"
 expect 0 '^brief.html: 1 experiment, ' "$heddle" report small.yaml --brief -o brief.html
 [ "$(grep -c '^{"key":' brief.html)" -eq 6 ] || failed "not six runs in brief.html"

@@ -335,6 +335,7 @@ export function makeReport(statistics = 40) {
   return {
     schema: 1,
     heddle: "0.1.0",
+    simulator: "0.1.0 3f2a77c1",
     experiments: [
       experiment(
         "thesis-fig3.10",
