@@ -136,6 +136,8 @@ struct lab_claim {
     /* The value that says "no change": 0 of a gain, 1 of a speedup; NAN = it has no sign. */
     double neutral;
     enum claim_relation relation;
+    /* Why ours cannot be compared with it; NULL: it can. Then column, measure and workload say nothing. */
+    const char *excuse;
 };
 
 struct lab_figure {

@@ -77,7 +77,7 @@ static bool figure_counts(const struct experiment *e, const struct lab_figure *f
     const uint32_t cells = f->column_count * f->measure_count;
     if (bar_counts_claims(b)) {
         for (uint32_t i = 0; i < f->claim_count; i++)
-            if (bar_takes(b, f->claims[i].column, f->claims[i].measure)) return true;
+            if (!f->claims[i].excuse && bar_takes(b, f->claims[i].column, f->claims[i].measure)) return true;
         return false;
     }
     for (uint32_t i = 0; i < cells; i++)

@@ -247,11 +247,24 @@ static void read_claim_relation(struct experiment_reading *r, struct lab_claim *
                    "a claim has a 'relation' or a 'neutral': the paper's number is a bound, or a value");
 }
 
+/* not_comparable: REASON, in place of all that says what ours is. */
+static void read_excuse(struct experiment_reading *r, struct lab_claim *c, const struct yaml_node *n)
+{
+    static const char *const keys[] = {"id", "not_comparable"};
+    const struct yaml_node *excuse = yaml_get(n, "not_comparable");
+    experiment_only(r, n, keys, ARRAY_LEN(keys));
+    c->column = c->measure = UINT32_MAX;
+    c->excuse = excuse->kind == YAML_TEXT ? excuse->text : "";
+    if (!*c->excuse)
+        yaml_error(&r->e->file, excuse, r->diags, "not_comparable: an input of the areas above",
+                   "'not_comparable' takes the reason");
+}
+
 static bool read_claim(struct experiment_reading *r, const struct lab_figure *f, struct lab_claim *c,
                        const struct yaml_node *n)
 {
-    static const char *const keys[] = {"id",   "column",  "measure", "workload",
-                                       "mean", "neutral", "class",   "relation"};
+    static const char *const keys[] = {"id",      "column", "measure",  "workload",      "mean",
+                                       "neutral", "class",  "relation", "not_comparable"};
     const struct yaml_node *id = yaml_get(n, "id"), *neutral = yaml_get(n, "neutral");
     c->neutral = NAN;
     if (!id || id->kind != YAML_TEXT) {
@@ -259,7 +272,6 @@ static bool read_claim(struct experiment_reading *r, const struct lab_figure *f,
                    "a claim is a mapping with an id");
         return false;
     }
-    experiment_only(r, n, keys, ARRAY_LEN(keys));
     c->id = id->text;
     c->fact = claims_find(&r->e->claims, id->text);
     if (!c->fact) {
@@ -267,6 +279,11 @@ static bool read_claim(struct experiment_reading *r, const struct lab_figure *f,
         experiment_unknown(r, id, "claim", &near, near ? 1 : 0, "claims.tsv has them");
         return false;
     }
+    if (yaml_get(n, "not_comparable")) {
+        read_excuse(r, c, n);
+        return true;
+    }
+    experiment_only(r, n, keys, ARRAY_LEN(keys));
     read_claim_column(r, f, c, n);
     read_claim_row(r, f, c, n);
     if (neutral) experiment_number(r, neutral, &c->neutral);

@@ -73,15 +73,23 @@ static void fill_claim(struct figure_claim *c, struct figure_values *v, const st
     c->where = claim->fact->where;
     c->note = claim->fact->note;
     c->paper = claim->fact->value;
+    c->ours = NAN;
+    if (claim->excuse) {
+        c->note = claim->excuse;
+        return;
+    }
     const char *name = claim->workload ? claim->workload : f->workload;
     if (!name || claim->mean != MEAN_NONE) {
         c->ours = figure_mean(v, claim->mean != MEAN_NONE ? claim->mean : f->mean, claim->class_of,
                               claim->column, claim->measure);
+        c->has_none = isnan(c->ours) && !v->open;
         return;
     }
     /* experiment_narrow() may have left it out */
     uint32_t workload = workload_at(v->plan->experiment, name);
-    c->ours = workload == UINT32_MAX ? NAN : figure_value(v, workload, claim->column, claim->measure, NULL);
+    if (workload == UINT32_MAX) return;
+    c->ours = figure_value(v, workload, claim->column, claim->measure, NULL);
+    c->has_none = isnan(c->ours) && !v->open;
 }
 
 static bool same_text(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
@@ -91,6 +99,7 @@ static bool is_row_of(const struct experiment *e, const struct lab_figure *f, co
                       const struct figure_cell *c)
 {
     const char *name = claim->workload ? claim->workload : f->workload;
+    if (claim->excuse) return false;
     if (c->workload != FIGURE_MEAN) return same_text(name, e->workloads[c->workload]->name);
     return !name && claim->mean == MEAN_NONE && same_text(claim->class_of, c->class_mean);
 }

@@ -14,6 +14,8 @@ enum verdict {
     /* Sign and order hold. */
     VERDICT_TREND,
     VERDICT_NOT,
+    /* The experiment says why not (lab_claim.excuse), or the measure has no value in runs that are there. */
+    VERDICT_INCOMPARABLE,
     VERDICTS
 };
 
@@ -22,6 +24,8 @@ struct figure_claim {
     /* Fields of claims.tsv. */
     const char *metric, *where, *note;
     double paper, ours;
+    /* All runs are there, and the measure has no value (0 / 0). */
+    bool has_none;
     /* Do they hold? */
     bool sign, order;
     enum verdict verdict;

@@ -26,7 +26,7 @@ static void add_cell(struct bar_result *b, const struct figure_cell *c)
 
 static void add_claim(struct bar_result *b, const struct figure_claim *c)
 {
-    if (!bar_takes(b->bar, c->claim->column, c->claim->measure)) return;
+    if (c->verdict == VERDICT_INCOMPARABLE || !bar_takes(b->bar, c->claim->column, c->claim->measure)) return;
     const enum verdict wanted = b->bar->count == BAR_REPRODUCED ? VERDICT_REPRODUCED : VERDICT_NOT;
     add_one(b, c->verdict == VERDICT_OPEN, c->verdict == wanted);
 }

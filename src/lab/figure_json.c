@@ -195,9 +195,10 @@ static void json_claim(const struct experiment *e, const struct figure_claim *c,
     strbuf_putc(out, ',');
     key_text(out, "where", c->where);
     strbuf_putc(out, ',');
-    key_text(out, "column", e->columns[c->claim->column].name);
+    const bool is_excused = c->claim->excuse != NULL;
+    key_maybe(out, "column", is_excused ? NULL : e->columns[c->claim->column].name);
     strbuf_putc(out, ',');
-    key_text(out, "measure", e->measures[c->claim->measure].name);
+    key_maybe(out, "measure", is_excused ? NULL : e->measures[c->claim->measure].name);
     strbuf_putc(out, ',');
     key_maybe(out, "workload", c->claim->workload);
     strbuf_putc(out, ',');

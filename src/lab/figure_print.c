@@ -99,4 +99,9 @@ void figure_print_claims(const struct figure_data *d, uint32_t width, struct str
     *metric = MAX(MIN(*metric, room), (uint32_t)METRIC_MIN);
     text_table_print(&t, MAX(width, used + METRIC_MIN), out);
     text_table_free(&t);
+    for (uint32_t i = 0; i < d->claim_count; i++)
+        if (d->claims[i].verdict == VERDICT_INCOMPARABLE)
+            strbuf_printf(out, "%s is not comparable: %s\n", d->claims[i].claim->id,
+                          d->claims[i].claim->excuse ? d->claims[i].claim->excuse
+                                                     : "the runs give it no value");
 }

@@ -54,6 +54,7 @@ static const struct {
 } parts[] = {{VERDICT_REPRODUCED, "reproduced", "reproduced"},
              {VERDICT_TREND, "trend only", "trend_only"},
              {VERDICT_NOT, "not", "not"},
+             {VERDICT_INCOMPARABLE, "not comparable", "not_comparable"},
              {VERDICT_OPEN, "open", "open"}};
 
 static void put_row(struct text_table *t, const struct paper_score *p)

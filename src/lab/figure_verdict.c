@@ -5,7 +5,8 @@
  * ties (within TIE) count as holding. Value: within a quarter of the paper's. Claims can be compared when
  * they are of one measure (or parts of one stack) and of the same workload, or of the same column for
  * different workloads. A mean and a single workload are not compared. Where the paper gives a bound
- * (relation), it holds when ours lies beyond it, and is compared with nothing. */
+ * (relation), it holds when ours lies beyond it, and is compared with nothing. A claim with an excuse is not
+ * comparable, and neither is one for which our runs give no value. */
 #include "lab/figure_impl.h"
 
 #include <math.h>
@@ -58,6 +59,7 @@ static bool order_holds(const struct lab_figure *f, const struct figure_claim *c
 
 static enum verdict verdict_of(const struct figure_claim *c)
 {
+    if (c->claim->excuse || c->has_none) return VERDICT_INCOMPARABLE;
     if (isnan(c->ours)) return VERDICT_OPEN;
     if (!c->sign || !c->order) return VERDICT_NOT;
     if (c->claim->relation != CLAIM_ABOUT) return VERDICT_REPRODUCED;
@@ -80,6 +82,7 @@ const char *verdict_text(enum verdict v)
     static const char *const texts[] = {[VERDICT_OPEN] = "open",
                                         [VERDICT_REPRODUCED] = "reproduced",
                                         [VERDICT_TREND] = "trend only",
-                                        [VERDICT_NOT] = "not reproduced"};
+                                        [VERDICT_NOT] = "not reproduced",
+                                        [VERDICT_INCOMPARABLE] = "not comparable"};
     return texts[v];
 }

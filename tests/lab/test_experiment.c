@@ -1,5 +1,6 @@
 /* test_experiment.c STATS: an experiment from its file to its figure, with real keys and a real store; and
  * every statistic that an experiment may name is one that the store has. STATS is the JSON of a run. */
+#include "base/map.h"
 #include "core/stat_tables.h"
 #include "lab/experiment_read.h"
 #include "lab/figure.h"
@@ -194,6 +195,68 @@ static void a_paper_cannot_choose_a_size_that_is_not_there(void **state)
     diag_free(&diags);
 }
 
+/* ---- the experiments of the data folder ---- */
+
+/* What `all` reaches: experiments by name, and the ids of the claims that they name. */
+struct reach {
+    struct workload_set workloads;
+    struct map experiments, claims;
+};
+
+static void reach_all(struct reach *r, const char *name)
+{
+    struct diag_list diags = {0};
+    struct experiment e = {0};
+    if (map_get(&r->experiments, name)) return;
+    map_put(&r->experiments, name, r);
+    if (!experiment_load(&e, name, &r->workloads, &diags))
+        fail_msg("%s: %s", name, diags.items.data[0].message);
+    for (uint32_t i = 0; e.study && e.study[i]; i++) reach_all(r, e.study[i]);
+    for (uint32_t f = 0; f < e.figure_count; f++)
+        for (uint32_t i = 0; i < e.figures[f].claim_count; i++)
+            map_put(&r->claims, e.figures[f].claims[i].id, r);
+    experiment_free(&e);
+    diag_free(&diags);
+}
+
+static void reach_up(struct reach *r)
+{
+    struct diag_list diags = {0};
+    *r = (struct reach){0};
+    const struct workload_places places = {machine_data_dir(), "/bin", NULL};
+    assert_true(workloads_load(&r->workloads, &places, &diags));
+    reach_all(r, "all");
+    diag_free(&diags);
+}
+
+static void reach_down(struct reach *r)
+{
+    workloads_free(&r->workloads);
+    map_free(&r->experiments);
+    map_free(&r->claims);
+}
+
+/* Every line of claims.tsv is compared in a figure of `all`, or a figure says why it is not comparable. */
+static void every_claim_has_its_figure(void **state)
+{
+    struct reach r;
+    struct claim_set claims = {0};
+    struct diag_list diags = {0};
+    uint32_t lacking = 0;
+    reach_up(&r);
+    assert_true(claims_load(&claims, HEDDLE_SOURCE_DIR "/experiments/claims.tsv", &diags));
+    for (uint32_t i = 0; i < claims.items.len; i++) {
+        if (map_get(&r.claims, claims.items.data[i].id)) continue;
+        print_error("no figure has the claim %s\n", claims.items.data[i].id);
+        lacking++;
+    }
+    assert_int_equal(lacking, 0);
+    assert_true(claims.items.len > 700);
+    claims_free(&claims);
+    diag_free(&diags);
+    reach_down(&r);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +264,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_store_has_what_experiments_may_name),
         cmocka_unit_test(a_paper_chooses_the_size_of_each_workload),
         cmocka_unit_test(a_paper_cannot_choose_a_size_that_is_not_there),
+        cmocka_unit_test(every_claim_has_its_figure),
     };
     if (argc != 2) return 2;
     stats_path = argv[1];

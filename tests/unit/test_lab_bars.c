@@ -171,18 +171,20 @@ static void each_claim_of_a_paper_counts_once(void **state)
     scores_add(&b, &again.figures);
     scores_add(&b, &missing.figures);
     scores_print_table(&b, 80, &out);
-    assert_string_equal(strbuf_text(&out), "paper  claims  reproduced  trend only  not  open\n"
-                                           "kit         2           1           1    0     0\n"
-                                           "other       2           0           1    0     1\n"
-                                           "all         4           1           2    0     1\n");
+    assert_string_equal(strbuf_text(&out),
+                        "paper  claims  reproduced  trend only  not  not comparable  open\n"
+                        "kit         2           1           1    0               0     0\n"
+                        "other       2           0           1    0               0     1\n"
+                        "all         4           1           2    0               0     1\n");
     out.len = 0;
     scores_print_markdown(&b, &out);
-    assert_non_null(strstr(strbuf_text(&out), "| kit | 2 | 1 | 1 | 0 | 0 |\n"));
+    assert_non_null(strstr(strbuf_text(&out), "| kit | 2 | 1 | 1 | 0 | 0 | 0 |\n"));
     out.len = 0;
     scores_json(&b, &out);
     assert_true(json_is_valid(strbuf_text(&out)));
-    assert_non_null(strstr(strbuf_text(&out), "{\"paper\": \"other\", \"claims\": 2, \"reproduced\": 0, "
-                                              "\"trend_only\": 1, \"not\": 0, \"open\": 1}"));
+    assert_non_null(strstr(strbuf_text(&out),
+                           "{\"paper\": \"other\", \"claims\": 2, \"reproduced\": 0, "
+                           "\"trend_only\": 1, \"not\": 0, \"not_comparable\": 0, \"open\": 1}"));
     strbuf_free(&out);
     scores_free(&b);
     rig_down(&r);

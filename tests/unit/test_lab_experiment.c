@@ -397,6 +397,11 @@ static void wrong_figures_are_refused_at_their_place(void **state)
     refuse(MEASURES "figures: [{id: f, measures: c, claims: "
                     "[{id: t.fast, column: base, workload: red, neutral: 0, relation: above}]}]\n",
            5, 105, "a bound, or a value");
+    refuse(MEASURES "figures: [{id: f, measures: c, claims: [{id: t.fast, not_comparable: ''}]}]\n", 5, 70,
+           "takes the reason");
+    refuse(MEASURES
+           "figures: [{id: f, measures: c, claims: [{id: t.fast, not_comparable: no, column: base}]}]\n",
+           5, 74, "column");
 }
 
 static void wrong_judging_is_refused_at_its_place(void **state)

@@ -296,6 +296,44 @@ static void a_verdict_needs_sign_order_and_value(void **state)
     judge(FIGURE_BARS, (struct judged[]){{0.4, NAN, 0, NULL, 0, 0, VERDICT_OPEN}}, 1);
 }
 
+/* An excused claim has no value, marks no cell and says why; one whose measure gives 0 / 0 is not open. */
+static void what_cannot_be_compared_has_no_verdict(void **state)
+{
+    struct rig r;
+    struct figure_data d;
+    struct strbuf out = {0};
+    rig_up(&r, "paper: kit\nmachine: fermi\nsize: tiny\nworkloads: [red]\ncolumns: {base: {}}\n"
+               "measures: {none: 0 / (ipc - ipc), ipc: ipc}\n"
+               "figures:\n  - {id: f, measures: [none, ipc], mean: arithmetic, claims: [\n"
+               "      {id: t.fast, not_comparable: an input}, {id: t.slow, column: base, measure: none},\n"
+               "      {id: t.near, column: base, measure: ipc}]}\n");
+    assert_true(figure_make(&d, &r.p, &r.e.figures[0], &r.store, &r.diags));
+    assert_int_equal(d.claims[0].verdict, VERDICT_INCOMPARABLE);
+    assert_int_equal(d.claims[1].verdict, VERDICT_OPEN);
+    figure_free(&d);
+    kit_put(&r.store, &r.p, "red", "base", "ipc", 0.5);
+    assert_true(figure_make(&d, &r.p, &r.e.figures[0], &r.store, &r.diags));
+    assert_int_equal(d.claims[0].verdict, VERDICT_INCOMPARABLE);
+    assert_true(isnan(d.claims[0].ours) && d.claims[0].paper == 0.5);
+    assert_int_equal(d.claims[1].verdict, VERDICT_INCOMPARABLE);
+    assert_int_equal(d.claims[2].verdict, VERDICT_REPRODUCED);
+    assert_true(cell(&d, FIGURE_MEAN, 0, 1)->paper == 0.505);
+    figure_print_claims(&d, 80, &out);
+    assert_non_null(strstr(strbuf_text(&out), "t.fast is not comparable: an input\n"));
+    assert_non_null(strstr(strbuf_text(&out), "t.slow is not comparable: the runs give it no value\n"));
+    figure_free(&d);
+    struct figure_set set;
+    assert_true(figures_make(&set, &r.p, &r.store, &r.diags));
+    out.len = 0;
+    experiment_json(&set, &out);
+    assert_true(json_is_valid(strbuf_text(&out)));
+    assert_non_null(strstr(strbuf_text(&out), "\"column\":null,\"measure\":null"));
+    assert_non_null(strstr(strbuf_text(&out), "\"verdict\":\"not comparable\",\"note\":\"an input\""));
+    figures_free(&set);
+    strbuf_free(&out);
+    rig_down(&r);
+}
+
 /* A bound holds or not, however far away ours is; it has no order beside the claim that comes last. */
 static void a_bound_is_held_on_its_side(void **state)
 {
@@ -580,6 +618,7 @@ int main(void)
         cmocka_unit_test(a_run_that_failed_is_skipped_where_the_choice_says_so),
         cmocka_unit_test(parameters_alone_need_no_workload),
         cmocka_unit_test(a_verdict_needs_sign_order_and_value),
+        cmocka_unit_test(what_cannot_be_compared_has_no_verdict),
         cmocka_unit_test(a_bound_is_held_on_its_side),
         cmocka_unit_test(order_is_among_comparable_claims),
         cmocka_unit_test(claims_are_filled_in_from_the_runs),

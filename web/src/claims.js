@@ -14,6 +14,7 @@ export const VERDICTS = [
   },
   { name: "trend only", sign: "≈", kind: "trend", meaning: "sign and order hold" },
   { name: "not reproduced", sign: "✗", kind: "no", meaning: "sign or order does not hold" },
+  { name: "not comparable", sign: "–", kind: "open", meaning: "one of both numbers is no result, or our runs give none" },
   { name: "open", sign: "…", kind: "open", meaning: "runs are missing" },
 ];
 
@@ -27,7 +28,9 @@ export const count = (claims, verdict) => claims.filter((c) => c.verdict === ver
 const yesNo = (holds) => (holds ? "holds" : "does not");
 
 /** What is claimed of: the system, and the workload where it is not the mean. */
-const subject = (c) => `${c.column}${c.workload ? `, ${c.workload}` : ""}`;
+const subject = (c) => `${c.column || "–"}${c.workload ? `, ${c.workload}` : ""}`;
+
+const hasOurs = (c) => c.verdict !== "open" && c.verdict !== "not comparable";
 
 /** claims: [{ claim, source }] with the figure that each belongs to. */
 export function claimsTable(claims, { caption, withFigure }) {
@@ -56,8 +59,8 @@ export function claimsTable(claims, { caption, withFigure }) {
       value: (r) => unitless(r.claim.difference),
       show: (r) => format(r).difference(r.claim.difference),
     },
-    { title: "Sign", value: (r) => (r.claim.verdict === "open" ? "–" : yesNo(r.claim.sign)) },
-    { title: "Order", value: (r) => (r.claim.verdict === "open" ? "–" : yesNo(r.claim.order)) },
+    { title: "Sign", value: (r) => (hasOurs(r.claim) ? yesNo(r.claim.sign) : "–") },
+    { title: "Order", value: (r) => (hasOurs(r.claim) ? yesNo(r.claim.order) : "–") },
     {
       title: "Verdict",
       value: (r) => VERDICTS.findIndex((v) => v.name === r.claim.verdict),
