@@ -257,6 +257,27 @@ static void every_claim_has_its_figure(void **state)
     reach_down(&r);
 }
 
+/* `all` is every study: nothing is left out but what shows the tool itself, or a part of a study quickly. */
+static void all_reaches_every_study(void **state)
+{
+    static const char *const others[] = {"demo", "example", "morpheus-quick"};
+    struct reach r;
+    struct arena arena = {0};
+    const char **names;
+    uint32_t count = experiment_names(&arena, &names), left_out = 0;
+    reach_up(&r);
+    for (uint32_t i = 0; i < count; i++) {
+        bool is_other = false;
+        for (size_t k = 0; k < ARRAY_LEN(others); k++) is_other = is_other || !strcmp(names[i], others[k]);
+        if (is_other != (map_get(&r.experiments, names[i]) != NULL)) continue;
+        print_error("%s %s\n", names[i], is_other ? "is in all" : "is not in all");
+        left_out++;
+    }
+    assert_int_equal(left_out, 0);
+    arena_free(&arena);
+    reach_down(&r);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +286,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_paper_chooses_the_size_of_each_workload),
         cmocka_unit_test(a_paper_cannot_choose_a_size_that_is_not_there),
         cmocka_unit_test(every_claim_has_its_figure),
+        cmocka_unit_test(all_reaches_every_study),
     };
     if (argc != 2) return 2;
     stats_path = argv[1];
