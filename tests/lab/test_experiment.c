@@ -278,6 +278,39 @@ static void all_reaches_every_study(void **state)
     reach_down(&r);
 }
 
+static char *read_whole(const char *path)
+{
+    struct strbuf out = {0};
+    char block[4096];
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    for (size_t n; (n = fread(block, 1, sizeof block, f)) > 0;) strbuf_add(&out, block, n);
+    fclose(f);
+    return out.data;
+}
+
+/* Papers seldom say whether leakage is in their energies: whoever sums them up shows both sums, and the
+ * parts. */
+static void energies_are_shown_with_and_without_leakage(void **state)
+{
+    struct arena arena = {0};
+    const char **names;
+    uint32_t count = experiment_names(&arena, &names), studies = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/experiments/%s.yaml", machine_data_dir(), names[i]);
+        char *content = read_whole(path);
+        if (strstr(content, "energy(total)")) {
+            if (!strstr(content, "energy(without_leakage)") || !strstr(content, "draw: stacked"))
+                fail_msg("%s has energies with leakage alone, or not by part", names[i]);
+            studies++;
+        }
+        free(content);
+    }
+    assert_true(studies >= 5);
+    arena_free(&arena);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +320,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_paper_cannot_choose_a_size_that_is_not_there),
         cmocka_unit_test(every_claim_has_its_figure),
         cmocka_unit_test(all_reaches_every_study),
+        cmocka_unit_test(energies_are_shown_with_and_without_leakage),
     };
     if (argc != 2) return 2;
     stats_path = argv[1];
