@@ -15,7 +15,7 @@ enum { COST_ADDRESS_BITS = 48 };
 /* Lanes of a row of registers: operands of a warp in an energy table. */
 #define COST_ROW_LANES 32
 
-/* Energies of lines that a mechanism keeps in rows of registers, by its statistics of lines read and written. */
+/* Energies of lines that a mechanism keeps in rows of registers: its statistics of lines read and written. */
 #define COST_LINES_IN_ROWS(mech, reads, writes)                                                              \
     ENERGY_LIKE(mech ".row_reads", mech "." reads, COST_ROW_LANES, "register_read",                          \
                 "line read from a row of registers"),                                                        \

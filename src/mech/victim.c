@@ -1,7 +1,7 @@
 /* victim.c: a victim cache (Jouppi, ISCA'90, section 3.2) in rows of the register file that no CTA owns: the
- * plain "VC" of Linebacker (Oh et al., ISCA'19). A global line that another one replaces in the L1 goes into an
- * idle row of 128 bytes. A load that misses in the L1 searches all rows at once; a line that it finds answers it
- * after `latency` cycles. The line used least recently makes room.
+ * plain "VC" of Linebacker (Oh et al., ISCA'19). A global line that another one replaces in the L1 goes into
+ * an idle row of 128 bytes. A load that misses in the L1 searches all rows at once; a line that it finds
+ * answers it after `latency` cycles. The line used least recently makes room.
  *
  * (1) A line lies in one row or in the L1, never in both: it enters the L1 only by a miss that found no
  * row. (2) Stores and atomics drop a line; a flush of the L1 and the ends of a kernel drop all. (3) A row
