@@ -11,8 +11,8 @@
  * predictor knows what will be in the set when the newest request of the queue is served. (3) A line that is
  * on its way from DRAM is asked for once, sector by sector: later requests wait with the first. (4) A block
  * is as memory was when the request that wrote it went to the warp, or newer. (5) What the helper sends is
- * always taken: a request of the program may wait for it, and it never waits for one. (6) The predictor never
- * calls a block a miss that is there: a run in which it does ends with an error.
+ * always taken: a request of the program may wait for it, and it never waits for one. (6) A line that
+ * was predicted to miss is not in its set when it is inserted: a run in which it is ends with an error.
  *
  * Open in the paper (all of it: docs/mechanisms.md). While the request queue is full a request that needs a
  * slot waits at the tags of the slice, and those of the program behind it; the helper's results pass them
