@@ -45,15 +45,18 @@ measure() {
         --callgrind-out-file="$work/callgrind.%p" "$build/bin/heddle" run "$workload" --size "$size" \
         -m "$machine" --quiet --stats "$work/stats.json" "$@" > "$work/said" 2>&1 ||
         { cat "$work/said" >&2; die "$workload failed"; }
-    echo "$(grep -hE '^(summary|totals):' "$work"/callgrind.* | awk '$2 > n { n = $2 } END { print n + 0 }')" \
-        "$(($(stat sm.cycles) + $(stat helper.cycles))) $(stat sm.warp_insts) $(stat helper.warp_insts)"
+    grep -hE '^(summary|totals):' "$work"/callgrind.* | awk '$2 > n { n = $2 } END { printf "%.0f ", n }'
+    echo "$(($(stat sm.cycles) + $(stat helper.cycles))) $(stat sm.warp_insts) $(stat helper.warp_insts)"
     rm -f "$work"/callgrind.*
 }
 
 echo "$machine, $size, $sms SMs in cache mode: host instructions for each cycle of an SM"
 for w in $workloads; do
-    echo "$w $(measure "$w") $(measure "$w" --mech morpheus --mech-set "morpheus.cache_sms=$sms")"
-done | awk '
+    without=$(measure "$w")
+    with=$(measure "$w" --mech morpheus --mech-set "morpheus.cache_sms=$sms")
+    echo "$w $without $with" >> "$work/rows"
+done
+awk '
     BEGIN { printf "%-12s %9s %9s %7s %14s\n", "workload", "without", "with", "speed", "helper/program" }
     {
         without = $2 / $3
@@ -65,4 +68,4 @@ done | awk '
         if (missed == "") print "all are at a third of the speed without, or above"
         else print "below a third of the speed without:" missed
         exit missed != ""
-    }'
+    }' "$work/rows"

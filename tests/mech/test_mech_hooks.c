@@ -101,7 +101,8 @@ static void attach_helper(void)
                               .on_retire = retire_nobody});
 }
 
-/* The machine is idle when all loads that wait are parked: with none it would be so while the helper works. */
+/* The machine is idle when all loads that wait are parked: with none it would be so while the helper
+ * works. */
 static void a_helper_that_parks_no_load_is_refused(void **state)
 {
     for (window_loads = 0; window_loads < 2; window_loads++) {

@@ -254,8 +254,8 @@ static inline uint64_t hash_of_mix(const struct morpheus_run *r, void (*prepare)
     return hash;
 }
 
-/* A run of the mix has the same statistics without skipping, and on 1, 2, 3, 8 and 64 threads, `most` at most.
- * `prepare` (NULL: nothing) fills the buffer before each. */
+/* A run of the mix has the same statistics without skipping, and on 1, 2, 3, 8 and 64 threads, at most
+ * `most`. `prepare` (NULL: nothing) fills the buffer before each. */
 static inline void check_hashes(struct morpheus_run r, uint32_t most, void (*prepare)(void))
 {
     static const uint32_t threads[] = {2, 3, 8, 64};

@@ -234,8 +234,8 @@ static bool find_token(const struct bench *b, uint32_t *token)
     return false;
 }
 
-/* False: there is no room for it. A block that is there must not be called a miss while its set has nothing to
- * do; but for a compressed set that has to forget blocks with its next request. */
+/* False: there is no room for it. A block that is there must not be called a miss while its set has nothing
+ * to do; but for a compressed set that has to forget blocks with its next request. */
 static bool submit(struct bench *b, const struct mech_request *wanted)
 {
     struct mech_request q = *wanted;
