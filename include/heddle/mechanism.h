@@ -648,6 +648,8 @@ struct mech_slice_ports {
     unsigned char *(*window)(void *host, uint32_t window);
     /* The bytes of a line with has_bytes, as the last step left them. */
     const unsigned char *(*line)(void *host, uint64_t line);
+    /* A law of the mechanism is broken: ends the run with this sentence. */
+    void (*refuse)(void *host, const char *why);
 };
 
 /* A grid that was alone on the machine, from its launch to its end (choose_sms). */

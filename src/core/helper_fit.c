@@ -122,13 +122,18 @@ static bool check_local(const struct helper_source *s, const struct isa_kernel *
 
 /* ---- loads that wait ---- */
 
-/* A warp waits for a request by loads of the window, and may wait for ever. If the next warp's load found no
- * room in the L1, it would hold up the results of all others. */
+/* A warp waits for a request by loads of the window, and may wait for ever. The machine is idle when all of
+ * these are parked: without one it could not tell that the helper has nothing to do. If the next warp's load
+ * found no room in the L1, it would hold up the results of all others. */
 static bool check_loads(const struct helper_source *s, struct diag_list *diags)
 {
     const struct machine *m = s->machine;
     const uint32_t warps = warps_of(s->wants), each = s->wants->window_loads;
     const uint32_t loads = MIN(l1_loads_max(&m->l1), m->sm.lsu_pending);
+    if (!each)
+        return refuse(s, diags, "window_loads is how many loads of the window a warp that waits has parked",
+                      "a warp of its helper kernel waits for work without a load that is parked "
+                      "(window_loads is 0)");
     if (warps * each <= loads) return true;
     return refuse(s, diags, "fewer warps; or more l1.mshrs, l1.merges, l1.miss_queue or sm.lsu_pending",
                   "each of the %u warps of its helper kernel has %u loads that wait, and an SM lets %u wait",

@@ -9,16 +9,35 @@
 enum { ZSTD_LEVEL = 9, DOCUMENT_BYTES_MAX = 1000000000 /* SQLite's own limit of a value */ };
 
 /* What the time series keeps as rows; the document has all. */
-static const char *const series_names[] = {
-    "sm.occupancy",       "sm.share_issued",     "sm.share_data_mem",
-    "sm.share_data_alu",  "sm.share_str_mem",    "sm.pending_ctas",
-    "sm.saved_ctas",      "finereg.pcrf_rows",   "sm.share_str_alu",
-    "sm.share_fetch",     "sm.share_barrier",    "sm.share_held",
-    "sm.share_idle",      "l1.hit_rate",         "l1.aml",
-    "l1.stall_cycles",    "l2.miss_rate",        "l2.hit_latency",
-    "dram.utilization",   "dram.efficiency",     "dram.row_hit_rate",
-    "helper.sms",         "helper.busy",         "l2.stall_claim",
-    "morpheus.hit_share", "morpheus.queue_wait", "morpheus.queue_length"};
+static const char *const series_names[] = {"sm.occupancy",
+                                           "sm.share_issued",
+                                           "sm.share_data_mem",
+                                           "sm.share_data_alu",
+                                           "sm.share_str_mem",
+                                           "sm.pending_ctas",
+                                           "sm.saved_ctas",
+                                           "finereg.pcrf_rows",
+                                           "sm.share_str_alu",
+                                           "sm.share_fetch",
+                                           "sm.share_barrier",
+                                           "sm.share_held",
+                                           "sm.share_idle",
+                                           "l1.hit_rate",
+                                           "l1.aml",
+                                           "l1.stall_cycles",
+                                           "l2.miss_rate",
+                                           "l2.hit_latency",
+                                           "l2.hits",
+                                           "l2.accesses",
+                                           "dram.utilization",
+                                           "dram.efficiency",
+                                           "dram.row_hit_rate",
+                                           "helper.sms",
+                                           "helper.busy",
+                                           "l2.stall_claim",
+                                           "morpheus.hit_share",
+                                           "morpheus.queue_wait",
+                                           "morpheus.queue_length"};
 
 bool store_is_partial(const struct json_node *root) { return json_get_number(root, "partial", 0) != 0; }
 

@@ -11,7 +11,8 @@
  * predictor knows what will be in the set when the newest request of the queue is served. (3) A line that is
  * on its way from DRAM is asked for once, sector by sector: later requests wait with the first. (4) A block
  * is as memory was when the request that wrote it went to the warp, or newer. (5) What the helper sends is
- * always taken: a request of the program may wait for it, and it never waits for one.
+ * always taken: a request of the program may wait for it, and it never waits for one. (6) A line that
+ * was predicted to miss is not in its set when it is inserted: a run in which it is ends with an error.
  *
  * Open in the paper (all of it: docs/mechanisms.md). While the request queue is full a request that needs a
  * slot waits at the tags of the slice, and those of the program behind it; the helper's results pass them
@@ -24,6 +25,8 @@
  * are inserted. */
 #include "mech/morpheus_state.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- 4.1.3: the request queue ---- */
@@ -175,6 +178,16 @@ static void count_answer(struct morpheus *m, const struct request *r, bool is_hi
     m->stale_reads += is_stale;
 }
 
+/* Invariant 6: a line that was predicted to miss has come from DRAM, and its set has it. */
+static void refuse_false_negative(struct morpheus *m, uint64_t line)
+{
+    char why[128];
+    m->false_negatives++;
+    snprintf(why, sizeof why, "a law is broken: line 0x%" PRIx64 " was predicted to miss, and its set has it",
+             line);
+    m->ports->refuse(m->ports->host, why);
+}
+
 static void count_result(struct morpheus *m, const struct set *s, bool is_hit)
 {
     const struct request *r = s->current;
@@ -182,7 +195,7 @@ static void count_result(struct morpheus *m, const struct set *s, bool is_hit)
     m->service_cycles += m->now - s->handed;
     if (r->op == MORPHEUS_INSERT) {
         m->inserts += !is_hit;
-        m->false_negatives += is_hit && r->was_predicted_miss;
+        if (is_hit && r->was_predicted_miss) refuse_false_negative(m, r->line);
         return;
     }
     const bool is_stale = is_hit && r->op == MORPHEUS_READ && !table_is_memory(m, s, r->line);

@@ -8,7 +8,10 @@
  * (1) BF1 has every block that is in the set: a miss is never predicted for one of them. (2) BF2 has every
  * block used since the last swap. A block that BF2 seems to have already is not counted, so that a swap may
  * come late, never early; where a filter has too few bits for n blocks it may never come, and all are
- * predicted to hit. Blocks that leave the set otherwise (a host copy, fewer ways) harm neither. */
+ * predicted to hit. Blocks that leave the set otherwise (a host copy, fewer ways) harm neither.
+ *
+ * BF1 has n to 2n blocks. With 256 bits and 4 hashes (1 - exp(-4 blocks / 256))^4 of the blocks that are not
+ * there seem to be: 2 to 16% for n = 32, 14 to 51% for n = 60. The paper calls the rate negligible. */
 #ifndef HEDDLE_MECH_MORPHEUS_FILTER_H
 #define HEDDLE_MECH_MORPHEUS_FILTER_H
 

@@ -17,10 +17,13 @@
  * of that request.
  *
  * Open in the paper: what is counted. Here it is blocks as they are inserted or written; what was counted
- * before the epoch weighs half of it, because a set has few requests in an epoch.
+ * before the epoch weighs half of it, because a set has few requests in an epoch. A set looks at its own
+ * clock, and only when it inserts a block that is not there: without a request a warp does nothing.
  *
  * Replacement by level is not LRU of the set, so a set can hold blocks that the predictor's filters have
- * forgotten. The request with the flag FORGET makes the set give these up. */
+ * forgotten. The request with the flag FORGET makes the set give these up. A request for one of them that
+ * comes between the swap and that one reads its line from DRAM: hardware would have to wait where the block
+ * is dirty, for a time that is not modelled. */
 #include "mech/morpheus_bdi.h"
 #include "mech/morpheus_ptx.h"
 

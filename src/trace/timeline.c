@@ -255,25 +255,28 @@ static bool has_cache_sms(const struct stats_view *v)
 }
 
 /* SMs by what they do, hit rates of both parts of the LLC and the requests in a controller's queue; sample
- * NULL: 0. */
+ * NULL: 0. A request for data that is on its way is no hit in either part. */
 static void print_roles(struct timeline *t, uint64_t cycle, const struct timed_sample *sample)
 {
     const double cycles = sample ? (double)(sample->end_cycle - sample->start_cycle) : 0;
     static const struct {
-        const char *name, *stat;
+        /* of: what the statistic is divided by; NULL: nothing */
+        const char *name, *stat, *of;
         /* its unit; a sum over SMs becomes their number */
         double factor;
         bool is_sum;
-    } rows[] = {{"SMs: computing", "sm.active_cycles", 1, true},
-                {"SMs: in cache mode", "helper.sms", 1, false},
-                {"SMs in cache mode: busy %", "helper.busy", 1, false},
-                {"LLC miss rate %: slices", "l2.miss_rate", 1, false},
-                {"LLC hit rate %: extended", "morpheus.hit_share", 100, false},
-                {"request queue of a slice", "morpheus.queue_length", 1, false}};
+    } rows[] = {{"SMs: computing", "sm.active_cycles", NULL, 1, true},
+                {"SMs: in cache mode", "helper.sms", NULL, 1, false},
+                {"SMs in cache mode: busy %", "helper.busy", NULL, 1, false},
+                {"LLC hit rate %: slices", "l2.hits", "l2.accesses", 100, false},
+                {"LLC hit rate %: extended", "morpheus.hit_share", NULL, 100, false},
+                {"request queue of a slice", "morpheus.queue_length", NULL, 1, false}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        double value = sample ? rows[i].factor * view_value(t->v, sample->stats, rows[i].stat) : 0;
-        if (rows[i].is_sum) value = cycles > 0 ? value / cycles : 0;
-        counter(t, rows[i].name, cycle, value);
+        const double of = sample && rows[i].of ? view_value(t->v, sample->stats, rows[i].of)
+                          : rows[i].is_sum     ? cycles
+                                               : 1;
+        const double value = sample ? rows[i].factor * view_value(t->v, sample->stats, rows[i].stat) : 0;
+        counter(t, rows[i].name, cycle, of > 0 ? value / of : 0);
     }
 }
 

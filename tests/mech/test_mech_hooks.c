@@ -29,8 +29,9 @@ static bool machine_is_made(struct strbuf *said)
     assert_true(machine_load("fermi", sets, ARRAY_LEN(sets), &machine, &d));
     const struct emu_limits limits = limits_from_machine(&machine);
     struct emu_device *device = emu_device_create(&limits, 1 << 20);
-    struct timed_gpu *gpu =
-        timed_create(&machine, device, &(struct timed_options){.mechs = &blank_file, .mech_count = 1}, &d);
+    struct timed_gpu *gpu = timed_create(
+        &machine, device,
+        &(struct timed_options){.mechs = &blank_file, .mech_count = 1, .compile = helper_compile}, &d);
     const bool is_made = gpu != NULL;
     diag_render(&d, said);
     diag_free(&d);
@@ -63,13 +64,19 @@ static void check_warns_of_a_machine_or_refuses_it(void **state)
 
 /* ---- a helper kernel that fails ---- */
 
-static uint32_t three_cache_sms(const void *params, uint32_t sm_count) { return 3; }
+/* Of eight SMs the last three. */
+static uint32_t some_cache_sms(const void *params, uint32_t sm_count) { return (sm_count - 1) / 2; }
+
+/* Of a warp that waits: struct mech_helper. */
+static uint32_t window_loads = 1;
 
 /* Thread 40 of the CTA on the second SM in cache mode. */
 static size_t trapping_helper(const void *params, struct mech_helper *helper, char *ptx, size_t room)
 {
-    *helper = (struct mech_helper){
-        .parts = {{.entry = "waits", .warps = 4}}, .part_count = 1, .window_lines = 1, .window_loads = 1};
+    *helper = (struct mech_helper){.parts = {{.entry = "waits", .warps = 4}},
+                                   .part_count = 1,
+                                   .window_lines = 1,
+                                   .window_loads = window_loads};
     return (size_t)snprintf(ptx, room, "%s",
                             ".version 7.0\n.target sm_70\n.address_size 64\n"
                             ".visible .entry waits(.param .u64 table)\n{\n"
@@ -83,16 +90,37 @@ static enum mech_take pass_all(void *state, const struct mech_request *r) { retu
 static void see_no_dram(void *state, uint64_t cycle, uint32_t tag) {}
 static void retire_nobody(void *state) {}
 
-/* Warp 4 + 1 of all: with four slices the second one's, its second. */
-static void a_fault_of_a_helper_says_whose_it_is_and_where(void **state)
+static void attach_helper(void)
 {
     attach((struct mechanism){.slice_state_bytes = sizeof(struct tiny),
-                              .cache_sms = three_cache_sms,
+                              .cache_sms = some_cache_sms,
                               .helper = trapping_helper,
                               .slice_init = no_slice_init,
                               .take_request = pass_all,
                               .on_dram = see_no_dram,
                               .on_retire = retire_nobody});
+}
+
+/* The machine is idle when all loads that wait are parked: with none it would be so while the helper
+ * works. */
+static void a_helper_that_parks_no_load_is_refused(void **state)
+{
+    for (window_loads = 0; window_loads < 2; window_loads++) {
+        struct strbuf said = {0};
+        attach_helper();
+        assert_int_equal(machine_is_made(&said), window_loads);
+        if (!window_loads)
+            assert_non_null(strstr(strbuf_text(&said), "mechanism 'blank': a warp of its helper kernel waits "
+                                                       "for work without a load that is parked"));
+        strbuf_free(&said);
+    }
+    window_loads = 1;
+}
+
+/* Warp 4 + 1 of all: with four slices the second one's, its second. */
+static void a_fault_of_a_helper_says_whose_it_is_and_where(void **state)
+{
+    attach_helper();
     struct play p = with_blank("abcdefgh");
     p.sets[0] = "sm.count=8";
     p.sets[1] = "addr.channels=2";
@@ -617,6 +645,7 @@ int main(int argc, char **argv)
         RIG_TEST(check_warns_of_a_machine_or_refuses_it),
         RIG_TEST(allow_issue_holds_a_warp_until_it_is_set_again),
         RIG_TEST(allow_memory_and_allow_load_hold_such_instructions_alone),
+        RIG_TEST(a_helper_that_parks_no_load_is_refused),
         RIG_TEST(a_fault_of_a_helper_says_whose_it_is_and_where),
         RIG_TEST(on_launch_comes_for_each_grid_and_sm_before_its_first_cta),
         RIG_TEST(on_next_names_the_instruction_that_issues_and_what_is_live),

@@ -735,6 +735,8 @@ static void two_that_answer_one_question_are_refused_with_both_names(void **unus
     refused(":wrong_victim @every_hook", "", "'probe-wrong-victim' and 'every_hook' both choose the line");
     refused(":owner @every_hook", "",
             "'probe-owner' and 'every_hook' both own the free rows of the register");
+    refused("morpheus @faulty_slice", "",
+            "'morpheus' and 'faulty-slice' both take requests at the L2's slices (take_request)");
 }
 
 static void a_bad_plug_in_is_refused_with_the_reason(void **unused)

@@ -1,5 +1,5 @@
-/* capability: the compute capability that a program sees is the same before and after its first kernel, by every
- * call that tells it. Prints it. */
+/* capability: the compute capability and the number of SMs that a program sees are the same before and after its
+ * first kernel, by every call that tells them. Prints them. */
 #include "program.h"
 #define KERNELS(K, V) K(touch)
 PROGRAM(KERNELS)
@@ -7,12 +7,18 @@ PROGRAM(KERNELS)
 #ifdef __CUDACC__
 extern "C" __global__ void touch(unsigned *out) { *out = 1; }
 #else
-enum { cudaDevAttrComputeCapabilityMajor = 75, cudaDevAttrComputeCapabilityMinor = 76 };
+enum {
+    cudaDevAttrMultiProcessorCount = 16,
+    cudaDevAttrComputeCapabilityMajor = 75,
+    cudaDevAttrComputeCapabilityMinor = 76
+};
 struct cudaDeviceProp { /* of CUDA 13 */
     char name[256];
     char before_major[104];
     int major, minor;
-    char rest[640];
+    size_t textureAlignment, texturePitchAlignment;
+    int multiProcessorCount;
+    char rest[620];
 };
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *, int);
 cudaError_t cudaDeviceGetAttribute(int *, int, int);
@@ -28,12 +34,22 @@ static int seen(void)
     return p.major == major && p.minor == minor ? major * 10 + minor : -1;
 }
 
+static int sms_seen(void)
+{
+    struct cudaDeviceProp p;
+    int sms;
+    CHECK_CUDA(cudaGetDeviceProperties(&p, 0));
+    CHECK_CUDA(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
+    return p.multiProcessorCount == sms ? sms : -1;
+}
+
 int main(void)
 {
-    int before = seen();
+    int before = seen(), sms = sms_seen();
     unsigned *out = (unsigned *)program_device(NULL, 4);
     LAUNCH(touch, 1, 1, 0, out);
     CHECK_CUDA(cudaDeviceSynchronize());
     printf("compute capability %d.%d\n", before / 10, before % 10);
-    return program_end("capability", before > 0 && seen() == before);
+    printf("multiprocessors %d\n", sms);
+    return program_end("capability", before > 0 && seen() == before && sms > 0 && sms_seen() == sms);
 }

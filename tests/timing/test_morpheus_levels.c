@@ -204,18 +204,11 @@ static void check_end(const struct morpheus_run *r)
     assert_true(sum_of("morpheus.atomics") > 50 && sum_of("morpheus.dirty_evictions") > 0);
     assert_true(sum_of("morpheus.allotments") > 4);
     assert_true(sum_of("morpheus.rows_high") + sum_of("morpheus.rows_low") > 0);
-    /* the newest blocks first: those of the sums */
-    uint32_t there = 0;
-    for (uint32_t i = 0; i < 8; i++) {
-        touch(out + i * 512, LOAD);
-        there += stat_of("morpheus.hits") != 0;
-        assert_int_equal(stat_of("morpheus.stale_reads"), 0);
-    }
-    assert_true(there > 0);
+    const struct blocks blocks = look_at_blocks();
+    print_message("%u blocks, at most %u\n", (unsigned)blocks.there, (unsigned)blocks_of_sets());
+    assert_in_range(blocks.there, 8, blocks_of_sets());
+    assert_int_equal(blocks.stale, 0);
     check_mix();
-    const uint32_t last = timed_kernel_count(rig.gpu) - 1;
-    assert_int_equal(stat_at(last, "morpheus.stale_reads") + stat_at(last - 1, "morpheus.stale_reads"), 0);
-    assert_int_equal(sum_of("morpheus.false_negatives"), 0);
     rig_close(&rig);
 }
 
@@ -245,7 +238,7 @@ static void threads_and_skipping_change_nothing(void **state)
     run_mix();
     assert_true(sum_of("morpheus.allotments") > 4);
     rig_close(&rig);
-    check_hashes(r, 3, scatter);
+    check_hashes(r, 64, scatter);
 }
 
 int main(void)

@@ -4,6 +4,7 @@ import { drawMatrix } from "./draw/matrix.js";
 import { drawSeries } from "./draw/series.js";
 import { bytes, number, percent, time } from "./format.js";
 import { loads } from "./loads.js";
+import { chartsOf, IN_PERCENT } from "./series.js";
 import { address } from "./state.js";
 import { table } from "./table.js";
 import { current } from "./theme.js";
@@ -143,36 +144,24 @@ function sharing(run, width) {
 }
 
 const SERIES_SHOWN = 6;
-const SERIES_FIRST = ["ipc", "l1.hit_rate", "l1.miss_rate", "l1.aml", "l2.ahl", "dram.efficiency"];
-// Shown first where a mechanism keeps CTAs without slots: other runs have nothing but 0 there.
-const RESIDENCY = ["sm.occupancy", "sm.pending_ctas", "sm.saved_ctas", "finereg.pcrf_rows"];
-
-// And where SMs are in cache mode: who computes, hits of both parts of the LLC, the queue at the controllers.
-const ROLES = [
-  "helper.sms",
-  "helper.busy",
-  "morpheus.hit_share",
-  "l2.miss_rate",
-  "morpheus.queue_length",
-  "morpheus.queue_wait",
-];
-
-/** What to show first of a run. */
-function firstSeries(all) {
-  if (all["sm.pending_ctas"]?.some((n) => n > 0)) return [...RESIDENCY, ...SERIES_FIRST];
-  if (all["helper.sms"]?.some((n) => n > 0)) return ["ipc", ...ROLES, ...SERIES_FIRST];
-  return SERIES_FIRST;
-}
 
 /** A few at first; the reader adds others by name. */
 function series(run, width) {
-  const { cycles, ...all } = run.series ?? {};
+  const { cycles, ...measured } = run.series ?? {};
   if (!cycles?.length) return null;
-  const first = firstSeries(all);
-  const rank = (name) => (first.includes(name) ? first.indexOf(name) : first.length);
-  const names = Object.keys(all).sort((a, b) => rank(a) - rank(b));
+  const { all, names } = chartsOf(measured);
   const chart = (name) =>
-    h("figure", {}, h("figcaption", {}, name), drawSeries(cycles, all[name], { name, width, theme: current() }));
+    h(
+      "figure",
+      {},
+      h("figcaption", {}, name),
+      drawSeries(cycles, all[name], {
+        name,
+        width,
+        theme: current(),
+        most: IN_PERCENT.includes(name) ? 100 : undefined,
+      }),
+    );
   const charts = h("div", { class: "series" }, names.slice(0, SERIES_SHOWN).map(chart));
   const select = h(
     "select",

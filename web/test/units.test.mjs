@@ -5,6 +5,7 @@ import { Figure, mean, Report } from "../src/data.js";
 import { evictor, loadClass, prefetchLate, prefetchUsed, sourceLine } from "../src/loads.js";
 import { mapCells, poiseMarks } from "../src/map_cells.js";
 import { bytes, formats, number, percent, time } from "../src/format.js";
+import { chartsOf, IN_PERCENT } from "../src/series.js";
 
 const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-12, `${a} is not ${b}`);
 const nothing = { hidden: new Set(), machines: new Set() };
@@ -221,4 +222,42 @@ test("a map of tuples has the way of Poise in the same experiment and workload",
     report.figures.map((f) => f.tuples !== null),
     [true, false, false],
   );
+});
+
+test("a run with SMs in cache mode shows first who computes and the hit rates of both parts of the LLC", () => {
+  const measured = {
+    "dram.efficiency": [0.5, 0.5],
+    "helper.busy": [40, 60],
+    "helper.sms": [0, 8],
+    ipc: [3, 4],
+    "l2.accesses": [0, 50],
+    "l2.hits": [0, 40],
+    "l2.miss_rate": [0, 10],
+    "morpheus.hit_share": [0, 0.25],
+    "morpheus.queue_length": [1, 2],
+    "morpheus.queue_wait": [10, 20],
+  };
+  const { all, names } = chartsOf(measured);
+  assert.deepEqual(names.slice(0, 7), [
+    "ipc",
+    "helper.sms",
+    "helper.busy",
+    "LLC hit rate %: slices",
+    "LLC hit rate %: extended",
+    "morpheus.queue_length",
+    "morpheus.queue_wait",
+  ]);
+  assert.deepEqual(IN_PERCENT, names.slice(3, 5));
+  assert.deepEqual(all["LLC hit rate %: slices"], [0, 80]);
+  assert.deepEqual(all["LLC hit rate %: extended"], [0, 25]);
+  assert.equal(names.length, Object.keys(measured).length + 2);
+  // a store of before has no hits of the slices
+  const { "l2.hits": _, ...older } = measured;
+  assert.ok(!chartsOf(older).names.includes("LLC hit rate %: slices"));
+  // without SMs in cache mode there are no rates of parts
+  const plain = chartsOf({ ...measured, "helper.sms": [0, 0] });
+  assert.equal(plain.names[0], "ipc");
+  assert.ok(!plain.names.some((n) => IN_PERCENT.includes(n)));
+  // CTAs without slots come before
+  assert.equal(chartsOf({ "helper.sms": [1], "sm.pending_ctas": [2] }).names[0], "sm.pending_ctas");
 });

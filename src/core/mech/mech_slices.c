@@ -80,6 +80,15 @@ static const unsigned char *port_line(void *host, uint64_t line)
     return (const unsigned char *)(uintptr_t)line;
 }
 
+NORETURN COLD static void fail(const struct slice_seat *seat, const char *port, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    mech_guard_fail(&seat->caller, port, fmt, ap);
+}
+
+static void port_refuse(void *host, const char *why) { fail(host, "refuse", "%s", why); }
+
 /* ---- life ---- */
 
 static void seat_init(struct mech_slices *m, uint32_t i)
@@ -100,7 +109,8 @@ static void seat_init(struct mech_slices *m, uint32_t i)
                                             .dram_read = port_dram_read,
                                             .dram_write = port_dram_write,
                                             .window = port_window,
-                                            .line = port_line};
+                                            .line = port_line,
+                                            .refuse = port_refuse};
 }
 
 struct mech_slices *mech_slices_create(const struct mech_slices_setup *setup)

@@ -5,7 +5,8 @@ import { colorOf, plot, tip } from "./frame.js";
 
 const short = (n) => (n >= 1e6 ? `${number(n / 1e6)}M` : n >= 1e3 ? `${number(n / 1e3)}k` : number(n));
 
-export function drawSeries(cycles, values, { name, width, theme }) {
+/** most: the top of the axis; without it the largest value is. */
+export function drawSeries(cycles, values, { name, width, theme, most }) {
   const data = cycles
     .map((cycle, i) => ({ cycle, value: values[i], title: `cycle ${number(cycle)}\n${number(values[i], 4)}` }))
     .filter((d) => d.value !== null && d.value !== undefined);
@@ -25,6 +26,13 @@ export function drawSeries(cycles, values, { name, width, theme }) {
       Plot.lineY(data, { x: "cycle", y: "value", stroke: colorOf(theme, 0), className: "line" }),
       tip(data, { theme, interactive: true }, Plot.pointerX, { x: "cycle", y: "value" }),
     ],
-    { height: 174, marginLeft: 52, marginRight: 14, marginTop: 12, marginBottom: 40, y: { zero: true, nice: true } },
+    {
+      height: 174,
+      marginLeft: 52,
+      marginRight: 14,
+      marginTop: 12,
+      marginBottom: 40,
+      y: most ? { domain: [0, most] } : { zero: true, nice: true },
+    },
   );
 }
