@@ -1,6 +1,8 @@
 /* yaml_tree.c: libyaml's document copied into nodes of our own. */
 #include "config/yaml_tree.h"
 
+#include "base/map.h"
+
 #include <errno.h>
 #include <yaml.h>
 
@@ -40,6 +42,22 @@ static void yaml_copy_list(struct yaml_tree *t, yaml_document_t *doc, const yaml
     to->items = items;
 }
 
+/* A name stands once in a mapping: of two values one would be lost. */
+static void yaml_check_twice(const struct yaml_tree *t, const struct yaml_node *keys, uint32_t count,
+                             struct diag_list *diags)
+{
+    struct map seen = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const struct yaml_node *first = map_get(&seen, keys[i].text);
+        if (first)
+            yaml_error(t, &keys[i], diags, NULL, "'%s' stands twice, first in line %d", keys[i].text,
+                       first->line);
+        else
+            map_put(&seen, keys[i].text, (void *)&keys[i]);
+    }
+    map_free(&seen);
+}
+
 static void yaml_copy_map(struct yaml_tree *t, yaml_document_t *doc, const yaml_node_t *from,
                           struct yaml_node *to, struct diag_list *diags)
 {
@@ -53,6 +71,7 @@ static void yaml_copy_map(struct yaml_tree *t, yaml_document_t *doc, const yaml_
         yaml_copy(t, doc, yaml_document_get_node(doc, start[i].value), &items[i], diags);
         if (keys[i].kind != YAML_TEXT) yaml_error(t, &keys[i], diags, NULL, "a name must be plain text");
     }
+    yaml_check_twice(t, keys, to->count, diags);
     to->keys = keys;
     to->items = items;
 }

@@ -50,24 +50,6 @@ static double read_number(const struct table_reader *r, const struct yaml_node *
     return 0;
 }
 
-/* Keys of the map are of `names`, each at most once. */
-static void check_keys(const struct table_reader *r, const struct yaml_node *map, const char *const *names,
-                       size_t count)
-{
-    yaml_only(r->tree, map, names, count, r->diags);
-    for (size_t n = 0; n < count; n++) {
-        const struct yaml_node *first = NULL;
-        for (uint32_t i = 0; i < map->count; i++) {
-            if (strcmp(map->keys[i].text, names[n])) continue;
-            if (first)
-                yaml_error(r->tree, &map->keys[i], r->diags, NULL, "'%s' stands twice, first in line %d",
-                           names[n], first->line);
-            else
-                first = &map->keys[i];
-        }
-    }
-}
-
 /* A mapping with a value for each of `names`, and no other. NULL: there is none, with a diagnostic where the
  * table needs it. */
 static const struct yaml_node *read_map(const struct table_reader *r, const char *key,
@@ -79,7 +61,7 @@ static const struct yaml_node *read_map(const struct table_reader *r, const char
         yaml_error(r->tree, map ? map : r->tree->root, r->diags, hint, "'%s:' must be a mapping", key);
         return NULL;
     }
-    check_keys(r, map, names, count);
+    yaml_only(r->tree, map, names, count, r->diags);
     for (size_t i = 0; !r->has_base && i < count; i++)
         if (!yaml_get(map, names[i]))
             yaml_error(r->tree, map, r->diags, NULL, "'%s:' has no row '%s'", key, names[i]);
@@ -152,7 +134,7 @@ static void read_own(const struct table_reader *r, struct energy_table *t)
                    "'mechanisms:' must be a mapping of their rows to picojoules");
         return;
     }
-    check_keys(r, map, r->place->rows, r->place->row_count);
+    yaml_only(r->tree, map, r->place->rows, r->place->row_count, r->diags);
     for (uint32_t i = 0; i < map->count; i++)
         put_own(r, t, &map->keys[i], read_number(r, &map->items[i], "picojoules"));
 }
@@ -193,7 +175,7 @@ static void read_table(const struct yaml_tree *tree, struct energy_table *t, con
     const struct table_name base = {yaml_text(tree, tree->root, "base", NULL, diags), tree,
                                     yaml_get(tree->root, "base")};
     const struct table_reader r = {tree, diags, place, base.text != NULL};
-    check_keys(&r, tree->root, keys, ARRAY_LEN(keys));
+    yaml_only(tree, tree->root, keys, ARRAY_LEN(keys), diags);
     if (base.text && depth == BASES_MAX)
         yaml_error(tree, base.at, diags, NULL, "more than %d tables, each the base of another", BASES_MAX);
     else if (base.text && !load(t, &base, place, depth + 1, diags))

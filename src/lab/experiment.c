@@ -48,8 +48,6 @@ void experiment_only(struct experiment_reading *r, const struct yaml_node *map, 
                        "'%s' is taken for a key", key->text);
         else
             yaml_only(&r->e->file, &one, known, count, r->diags);
-        if (yaml_get(map, key->text) != item)
-            yaml_error(&r->e->file, key, r->diags, NULL, "'%s' is there twice", key->text);
     }
 }
 

@@ -44,10 +44,6 @@ static void read_measure(struct experiment_reading *r, const struct yaml_node *a
     struct experiment *e = r->e;
     struct lab_measure m = {.name = at->text, .title = at->text, .unit = "", .threshold = NAN};
     const struct yaml_node *value = n;
-    for (uint32_t i = 0; i < e->measure_count; i++)
-        if (!strcmp(e->measures[i].name, at->text))
-            yaml_error(&e->file, at, r->diags, "names must differ", "there is a measure '%s' already",
-                       at->text);
     if (n->kind == YAML_MAP) {
         experiment_only(r, n, keys, ARRAY_LEN(keys));
         m.title = yaml_text(&e->file, n, "title", m.title, r->diags);
