@@ -146,10 +146,6 @@ static bool read_settings(struct experiment_reading *r, const struct yaml_node *
                        "a parameter takes one value");
             return false;
         }
-        if (yaml_get(n, name->text) != value) {
-            yaml_error(&r->e->file, name, r->diags, NULL, "'%s' is set twice", name->text);
-            return false;
-        }
         settings_put(out, s);
     }
     return true;

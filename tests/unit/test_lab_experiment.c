@@ -294,7 +294,7 @@ static void wrong_columns_are_refused_at_their_place(void **state)
     refuse(TOP "columns: {b: {}, b: {}}\n" TAIL, 3, 18, "'b' stands twice");
     refuse(TOP "columns: {b: {set: {l1.mshr: 8}}}\n" TAIL, 3, 21, "did you mean 'l1.mshrs'");
     refuse(TOP "columns: {b: {set: {l1.mshrs: few}}}\n" TAIL, 3, 31, "whole number");
-    refuse(TOP "columns: {b: {set: {l1.mshrs: 8, l1.mshrs: 9}}}\n" TAIL, 3, 34, "set twice");
+    refuse(TOP "columns: {b: {set: {l1.mshrs: 8, l1.mshrs: 9}}}\n" TAIL, 3, 34, "'l1.mshrs' stands twice");
     refuse(TOP "columns: {b: {set: 8}}\n" TAIL, 3, 20, "mapping of parameters");
     refuse(TOP "columns: {b: {mech: got}}\n" TAIL, 3, 21, "did you mean 'gto'");
     refuse(TOP "columns: {b: {mech: swl, mech_set: {swl.warp: 4}}}\n" TAIL, 3, 37,
