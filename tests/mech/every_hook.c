@@ -2,8 +2,10 @@
  * answers so that nothing changes: misses go on at once, votes are yes, the victim is the line used least
  * recently, the pick is greedy-then-oldest, and what it sends over the ring only goes round. It shows what
  * calling the hooks costs, and that a machine's own statistics do not depend on who listens. Built with
- * EVERY_HOOK_BESIDE it leaves `pick` to the machine's own scheduler. Hooks of slices need SMs in cache mode:
- * timing/test_morpheus.c has those. */
+ * EVERY_HOOK_BESIDE it leaves `pick` to the machine's own scheduler. In a run nothing calls holds and
+ * on_held, which need a re-execution queue, nor on_memory_read: both ports would change the machine. Left
+ * out: cost, which no run asks for, and the hooks of slices and SMs in cache mode, which take SMs away from
+ * the program (test_mech_slices.c). */
 #include "heddle/mechanism.h"
 
 struct every_hook_params {
@@ -28,8 +30,8 @@ struct every_hook {
     uint64_t uses;
     uint32_t ways;
     uint64_t init, gpu_init, on_kernel, on_launch, pick, take_miss, victim, line_touched, line_inserted;
-    uint64_t may_allocate, may_miss, extra_hit, on_issue, on_next, on_l1_access, on_l1_evict, on_l1_fill,
-        on_l1_level;
+    uint64_t may_allocate, may_miss, holds, on_held, extra_hit, on_issue, on_next, on_l1_access, on_l1_evict,
+        on_l1_fill, on_l1_level;
     uint64_t on_prefetch, on_warp, on_barrier, on_rows_lost, on_cta, on_timer, admit, on_memory_read, on_ring,
         on_gpu_timer;
 };
@@ -61,6 +63,8 @@ static const struct stat_row every_hook_stats[] = {COUNT(init),
                                                    COUNT(line_inserted),
                                                    COUNT(may_allocate),
                                                    COUNT(may_miss),
+                                                   COUNT(holds),
+                                                   COUNT(on_held),
                                                    COUNT(extra_hit),
                                                    COUNT(on_issue),
                                                    COUNT(on_next),
@@ -193,6 +197,14 @@ static bool every_hook_may_miss(void *state, const struct mech_l1_access *a)
     return true;
 }
 
+/* may_miss would say yes. */
+static enum mech_hold every_hook_holds(void *state, int warp)
+{
+    ((struct every_hook *)state)->holds++;
+    return MECH_HOLD_NO;
+}
+static void every_hook_on_held(void *state, uint64_t offers) { ((struct every_hook *)state)->on_held++; }
+
 static uint32_t every_hook_extra_hit(void *state, uint32_t set, uint32_t way)
 {
     ((struct every_hook *)state)->extra_hit++;
@@ -284,6 +296,8 @@ HEDDLE_MECHANISM_EXPORT const struct mechanism heddle_mechanism = {
     .line_inserted = every_hook_line_inserted,
     .may_allocate = every_hook_may_allocate,
     .may_miss = every_hook_may_miss,
+    .holds = every_hook_holds,
+    .on_held = every_hook_on_held,
     .extra_hit = every_hook_extra_hit,
     .on_issue = every_hook_on_issue,
     .on_next = every_hook_on_next,

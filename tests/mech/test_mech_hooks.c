@@ -1,7 +1,9 @@
 /* test_mech_hooks.c: each hook and port of the interface on a machine, with a mechanism of a few lines:
  * when it is called, and what its answer does. Where an answer changes time, the run must not depend on
- * what is skipped nor on threads. Those of the L1: test_mech_l1.c. GPU timers:
- * tests/timing/test_gpu_timer.c. Notes: machine.sh. */
+ * what is skipped nor on threads. Those of the L1: test_mech_l1.c; barriers, stalls, messages, memory of a
+ * mechanism: test_mech_events.c; slices of the L2 and SMs in cache mode: test_mech_slices.c; CTAs without
+ * slots: test_cta_swap.c; transfers of registers: test_transfer.c. GPU timers: tests/timing/test_gpu_timer.c.
+ * Notes: machine.sh. */
 #include "hooks_kit.h"
 
 /* Where to stop holding something back. */
@@ -244,6 +246,12 @@ static void see_kernel(void *state, bool is_start)
     heard[sm].was_in_kernel |= is_start;
 }
 
+/* The same in the state of its SM, for runs on several threads. */
+static void sum_launch(void *state, const struct mech_launch *e)
+{
+    ((struct tiny *)state)->n[0] += e->cycle + e->launch * e->ctas_fit;
+}
+
 /* Two grids of two streams, which overlap: of each every SM hears before its first CTA, and all of it lies
  * in one kernel of the SM. */
 static void on_launch_comes_for_each_grid_and_sm_before_its_first_cta(void **state)
@@ -271,6 +279,9 @@ static void on_launch_comes_for_each_grid_and_sm_before_its_first_cta(void **sta
     const struct timed_kernel *one = timed_kernel_at(rig.gpu, 0), *two = timed_kernel_at(rig.gpu, 1);
     assert_true(two->start_cycle < one->end_cycle); /* they overlap */
     play_close();
+    attach((struct mechanism){.on_launch = sum_launch});
+    p = with_blank("ab#A_cd*#");
+    expect_same_everywhere(&p);
 }
 
 /* ---- instructions ---- */
@@ -306,6 +317,13 @@ static void compare_issue(void *state, const struct mech_issue *e)
     mistakes += e->is_store && !is_subset(e->writes, none);
 }
 
+static void sum_next(void *state, const struct mech_next *e)
+{
+    struct tiny *t = state;
+    t->n[0] += e->cycle * (uint64_t)(e->warp + 1);
+    t->n[1] += e->pc + e->live[0];
+}
+
 static void on_next_names_the_instruction_that_issues_and_what_is_live(void **state)
 {
     memset(next_of, 0, sizeof next_of);
@@ -318,6 +336,9 @@ static void on_next_names_the_instruction_that_issues_and_what_is_live(void **st
     assert_int_equal(issues, stat_of("sm.warp_insts"));
     assert_int_equal(mistakes, 0);
     play_close();
+    attach((struct mechanism){.on_next = sum_next});
+    p = with_blank("ab#A_cd*#");
+    expect_same_everywhere(&p);
 }
 
 static struct mech_issue issue_log[64];
@@ -326,6 +347,15 @@ static uint32_t issue_count;
 static void log_issue(void *state, const struct mech_issue *e)
 {
     if (e->l1_lines && issue_count < ARRAY_LEN(issue_log)) issue_log[issue_count++] = *e;
+}
+
+static void sum_issue_ids(void *state, const struct mech_issue *e)
+{
+    ((struct tiny *)state)->n[0] += e->cycle * e->id;
+}
+static void sum_access_ids(void *state, const struct mech_l1_access *e)
+{
+    ((struct tiny *)state)->n[1] += e->cycle * e->id;
 }
 
 static void an_access_has_the_id_of_its_instruction(void **state)
@@ -353,6 +383,9 @@ static void an_access_has_the_id_of_its_instruction(void **state)
     assert_int_equal(access_log[0].line, line_at('a'));
     assert_int_equal(access_log[0].lane_address, line_at('a'));
     play_close();
+    attach((struct mechanism){.on_issue = sum_issue_ids, .on_l1_access = sum_access_ids});
+    p = with_blank("ab#A_cd*#");
+    expect_same_everywhere(&p);
 }
 
 /* ---- prefetches ---- */
@@ -376,6 +409,18 @@ static void count_outcome(void *state, const struct mech_prefetch *e)
     outcomes[e->outcome]++;
     assert_int_equal(e->line, line_at('b'));
     assert_int_equal(e->pc, 7);
+}
+
+static void ask_for_b_alone(void *state, const struct mech_l1_access *e)
+{
+    struct tiny *t = state;
+    if (!e->is_prefetch && !e->is_store) t->n[3] += t->ports->prefetch(t->ports->host, line_at('b'), 7, 0);
+}
+static void sum_outcome(void *state, const struct mech_prefetch *e)
+{
+    struct tiny *t = state;
+    t->n[0] += e->cycle;
+    t->n[1] += e->outcome * (e->cycle + 1);
 }
 
 /* The queue holds one prefetch and the L1 has one MSHR. When a misses, the first of two prefetches of b waits
@@ -402,6 +447,9 @@ static void on_prefetch_says_what_became_of_it(void **state)
                                    {"sm.prefetches", 8},
                                    {0}});
     play_close();
+    attach((struct mechanism){.on_l1_access = ask_for_b_alone, .on_prefetch = sum_outcome});
+    p = with_blank("a#bA_cb*#");
+    expect_same_everywhere(&p);
 }
 
 /* ---- what waits for memory ---- */
@@ -417,6 +465,13 @@ static int pick_first_and_compare(void *state, const struct mech_sched_view *vie
     return __builtin_ctzll(view->ready);
 }
 
+static int pick_first_and_sum(void *state, const struct mech_sched_view *view)
+{
+    struct tiny *t = state;
+    t->n[0] += view->cycle * (t->ports->memory_wait(t->ports->host, view->bank) + 1);
+    return __builtin_ctzll(view->ready);
+}
+
 static void memory_wait_is_that_of_the_view(void **state)
 {
     wait_seen = wait_mistakes = 0;
@@ -427,6 +482,9 @@ static void memory_wait_is_that_of_the_view(void **state)
     assert_int_equal(wait_seen, 0xf);
     assert_int_equal(wait_mistakes, 0);
     play_close();
+    attach((struct mechanism){.pick = pick_first_and_sum});
+    p = with_blank("ab#A_cd*#");
+    expect_same_everywhere(&p);
 }
 
 /* ---- registers ---- */
@@ -452,6 +510,22 @@ static void lose_rows(void *state, const struct mech_rows_lost *e)
     rows_lost += e->rows;
 }
 
+static void take_rows(void *state, bool is_start)
+{
+    struct tiny *t = state;
+    uint32_t first;
+    if (!is_start) return;
+    for (uint32_t row = 0; t->ports->registers_take(t->ports->host, row, 1, &first); row = first + 1)
+        t->n[0]++;
+    if (t->n[0] > 8) t->ports->registers_give(t->ports->host, 4, 2);
+}
+static void sum_lost(void *state, const struct mech_rows_lost *e)
+{
+    struct tiny *t = state;
+    t->n[1] += e->rows;
+    t->n[2] += e->cycle * (e->first + 1);
+}
+
 static void a_cta_takes_rows_that_a_mechanism_has(void **state)
 {
     rows_taken = rows_lost = 0;
@@ -465,6 +539,9 @@ static void a_cta_takes_rows_that_a_mechanism_has(void **state)
     assert_int_equal(rows_lost, 3 * 16);
     assert_int_equal(lost_from, 0);
     play_close();
+    attach((struct mechanism){.owns = MECH_OWNS_REGISTERS, .on_kernel = take_rows, .on_rows_lost = sum_lost});
+    p = with_blank("ab#A_cd*#");
+    expect_same_everywhere(&p);
 }
 
 /* The bank of row 5 twice, another one once, in a cycle in which no instruction reads or writes registers. */
@@ -480,8 +557,10 @@ static void ask_for_banks(void *state, uint64_t cycle)
 static void a_bank_is_given_once_in_a_cycle(void **state)
 {
     attach((struct mechanism){.timer_cycles = LATER, .on_timer = ask_for_banks});
-    const struct play p = with_blank("abcdefgh"); /* it waits for a load at that time */
+    struct play p = with_blank("abcdefgh"); /* it waits for a load at that time */
     play_and_expect(&p, (struct wanted[]){{"blank.n0", 1}, {"blank.n1", 0}, {"blank.n2", 1}, {0}});
+    p = with_blank("ab#A_cd*#");
+    expect_same_everywhere(&p);
 }
 
 /* In every cycle it asks for bank after bank: instructions come first. */
@@ -583,6 +662,17 @@ static void read_counters(void *state, bool is_start)
 }
 static void sum_latency(void *state, const struct mech_l1_fill *e) { fill_cycles += e->latency_cycles; }
 
+static void sum_counters(void *state, bool is_start)
+{
+    struct tiny *t = state;
+    const struct mech_counters *c = t->ports->counters(t->ports->host);
+    if (is_start) return;
+    t->n[0] += c->cycles + c->issued + c->loads;
+    t->n[1] += c->load_accesses + 3 * c->load_hits + 5 * c->load_pending + 7 * c->load_misses;
+    t->n[2] += c->l1_accesses + 3 * c->l1_hits + 5 * c->l1_intra_warp_hits + 7 * c->l1_stall_cycles;
+    t->n[3] += c->miss_latency_sum + 3 * c->miss_queue_busy + 5 * c->reply_busy;
+}
+
 /* Of the second kernel alone: a to e miss, a hits twice, 32 lines miss; A and the result are stores. */
 static void counters_are_those_of_the_kernel(void **state)
 {
@@ -610,6 +700,9 @@ static void counters_are_those_of_the_kernel(void **state)
     /* the kernel ends for the machine when its last stores are done */
     assert_in_range(at_end.cycles, rig_cycles(&rig, 1) - 200, rig_cycles(&rig, 1));
     play_close();
+    attach((struct mechanism){.on_kernel = sum_counters});
+    p = with_blank("ab#A_cd*#");
+    expect_same_everywhere(&p);
 }
 
 /* ---- memory ---- */

@@ -436,6 +436,112 @@ static void a_claimed_miss_is_answered_or_goes_on(void **state)
     }
 }
 
+/* ---- holds ---- */
+
+static enum mech_hold hold_answer;
+/* may_miss refuses warp 0 until the timer; n: refusals, those of them that the host left out, calls of holds,
+ * whether the timer has been. */
+static bool refuse_warp_0(void *state, const struct mech_l1_access *a)
+{
+    struct tiny *t = state;
+    if (a->warp != 0 || t->n[3]) return true;
+    t->n[0]++;
+    return false;
+}
+static enum mech_hold hold_warp_0(void *state, int warp)
+{
+    struct tiny *t = state;
+    t->n[2]++;
+    if (hold_answer != MECH_HOLD_YES) return MECH_HOLD_UNKNOWN;
+    return warp == 0 && !t->n[3] ? MECH_HOLD_YES : MECH_HOLD_NO;
+}
+static void count_held(void *state, uint64_t offers)
+{
+    struct tiny *t = state;
+    t->n[0] += offers;
+    t->n[1] += offers;
+}
+static void end_hold(void *state, uint64_t cycle) { ((struct tiny *)state)->n[3] = 1; }
+
+/* Nothing is asked of the calls of holds and on_held: an SM that sleeps makes fewer of them. */
+static enum mech_hold hold_uncounted(void *state, int warp)
+{
+    const struct tiny *t = state;
+    return warp == 0 && !t->n[3] ? MECH_HOLD_YES : MECH_HOLD_NO;
+}
+static void count_refusals(void *state, uint64_t offers) { ((struct tiny *)state)->n[0] += offers; }
+
+/* Warp 1 brings line a, and warp 0, which loads b alone, waits beside the load-store unit. Where holds answers yes, may_miss is not asked again:
+ * on_held tells how often it would have been, and nothing else changes. */
+static void holds_stands_in_for_may_miss(void **state)
+{
+    uint64_t refusals[2], cycles[2], stalls[2];
+    for (int is_known = 0; is_known < 2; is_known++) {
+        hold_answer = is_known ? MECH_HOLD_YES : MECH_HOLD_UNKNOWN;
+        attach((struct mechanism){.timer_cycles = LATER,
+                                  .init = ask_for_reexec,
+                                  .may_miss = refuse_warp_0,
+                                  .holds = hold_warp_0,
+                                  .on_held = count_held,
+                                  .on_timer = end_hold});
+        struct play p = with_blank("a!b");
+        p.block = 64;
+        play(&p);
+        refusals[is_known] = stat_of("blank.n0");
+        stalls[is_known] = stat_of("l1.stall_held");
+        cycles[is_known] = rig_cycles(&rig, 0);
+        assert_true(stat_of("blank.n2") > 0);
+        if (is_known)
+            assert_in_range(stat_of("blank.n1"), LATER / 2, stat_of("blank.n0") - 1);
+        else
+            assert_int_equal(stat_of("blank.n1"), 0);
+        play_close();
+    }
+    assert_int_equal(refusals[1], refusals[0]);
+    assert_int_equal(stalls[1], stalls[0]);
+    assert_int_equal(cycles[1], cycles[0]);
+    attach((struct mechanism){.timer_cycles = LATER,
+                              .init = ask_for_reexec,
+                              .may_miss = refuse_warp_0,
+                              .holds = hold_uncounted,
+                              .on_held = count_refusals,
+                              .on_timer = end_hold});
+    const struct play p = with_blank("ab#A_ca*#");
+    expect_same_everywhere(&p);
+}
+
+/* ---- extra_hit ---- */
+
+static uint32_t extra_cycles;
+static uint32_t hit_later(void *state, uint32_t set, uint32_t way)
+{
+    struct tiny *t = state;
+    t->n[0]++;
+    t->n[1] += set;
+    t->n[2] += way;
+    return extra_cycles;
+}
+
+/* Asked for each load that hits: a and b lie in ways 0 and 1. Each of the three hits is waited for. */
+static void extra_hit_delays_the_data_of_a_hit(void **state)
+{
+    uint64_t before = 0;
+    static const uint32_t cycles[] = {0, 2, 30};
+    for (size_t i = 0; i < ARRAY_LEN(cycles); i++) {
+        extra_cycles = cycles[i];
+        attach((struct mechanism){.extra_hit = hit_later});
+        struct play p = with_blank("ababb");
+        play(&p);
+        expect_stats((struct wanted[]){
+            {"l1.global_load_hits", 3}, {"blank.n0", 3}, {"blank.n1", 0}, {"blank.n2", 2}, {0}});
+        if (!i) before = rig_cycles(&rig, 0);
+        assert_int_equal(rig_cycles(&rig, 0), before + 3 * cycles[i]);
+        play_close();
+        p = with_blank("ab#A_ca*#aab");
+        expect_same_everywhere(&p);
+    }
+}
+
 int main(int argc, char **argv)
 {
     assert_int_equal(argc, 2);
@@ -452,6 +558,8 @@ int main(int argc, char **argv)
         RIG_TEST(what_may_not_miss_waits_beside_the_load_store_unit),
         RIG_TEST(what_the_l1_refuses_steps_aside),
         RIG_TEST(a_full_queue_lets_nothing_pass),
+        RIG_TEST(holds_stands_in_for_may_miss),
+        RIG_TEST(extra_hit_delays_the_data_of_a_hit),
         RIG_TEST(take_miss_delays_or_answers),
         RIG_TEST(a_claimed_miss_is_answered_or_goes_on),
     };

@@ -214,6 +214,8 @@ static void call_each_hook(struct mech_sm *m)
         mech_victim(m, &(struct mech_victim_view){.set = 5, .ways = 4, .candidates = candidates}), 2);
     assert_true(mech_may_allocate(m, &(struct mech_l1_access){0}));
     assert_true(mech_may_miss(m, &(struct mech_l1_access){0}));
+    assert_int_equal(mech_holds(m, 1), MECH_HOLD_NO);
+    mech_on_held(m, 3);
     assert_int_equal(mech_extra_hit(m, 5, 6), 0);
     mech_on_kernel(m, true);
     mech_on_launch(m, &(struct mech_launch){.kernel = "k"});

@@ -1,0 +1,344 @@
+/* test_mech_slices.c: the hooks and ports of SMs in cache mode and of the L2's slices, each with a mechanism
+ * of a few lines: the helper kernel waits for a word of its window that is not 0, and ends. What a mechanism
+ * with all of them does: timing/test_morpheus.c. */
+#include "hooks_kit.h"
+
+enum { CACHE_SMS = 2, LOADS = 64, WORD = 4 };
+
+/* Of a slice. Its counts are the statistics of the mechanism. */
+struct slice {
+    struct tiny counts;
+    const struct mech_slice_ports *ports;
+    /* loads of the window that wait */
+    uint32_t tokens[LOADS], windows[LOADS], load_count;
+    /* a request of the program that is claimed */
+    uint32_t claimed;
+    uint32_t before;
+    uint64_t claimed_line;
+    bool has_retired;
+};
+
+/* ---- the helper ---- */
+
+static uint32_t two_cache_sms(const void *params, uint32_t sm_count) { return CACHE_SMS; }
+static uint32_t one_cache_sm(const void *params, uint32_t sm_count) { return 1; }
+
+static size_t waiting_helper(const void *params, struct mech_helper *helper, char *ptx, size_t room)
+{
+    *helper = (struct mech_helper){
+        .parts = {{.entry = "waits", .warps = 2}}, .part_count = 1, .window_lines = 1, .window_loads = 1};
+    return (size_t)snprintf(ptx, room, "%s",
+                            ".version 7.0\n.target sm_70\n.address_size 64\n"
+                            ".visible .entry waits(.param .u64 table)\n{\n"
+                            ".reg .b64 %row; .reg .b32 %x, %n, %t; .reg .pred %p;\n"
+                            "ld.param.u64 %row, [table]; mov.u32 %x, %ctaid.x; mov.u32 %n, %ntid.x;\n"
+                            "mov.u32 %t, %tid.x; mad.lo.u32 %x, %x, %n, %t; shr.u32 %x, %x, 5;\n"
+                            "mad.wide.u32 %row, %x, 8, %row; ld.global.cg.u64 %row, [%row];\n"
+                            "next: ld.volatile.global.u32 %x, [%row];\n"
+                            "setp.eq.u32 %p, %x, 0; @%p bra.uni next;\nret;\n}\n");
+}
+
+static void slice_begin(void *state, const void *params, const struct mech_slice_ports *ports)
+{
+    struct slice *s = state;
+    s->ports = ports;
+    s->load_count = 0;
+    s->has_retired = false;
+    s->claimed = UINT32_MAX;
+}
+
+/* A load of the window gets the word, which is not 0: its warp ends. */
+static void answer_load(struct slice *s, uint32_t token, uint32_t window)
+{
+    memset(s->ports->window(s->ports->host, window), 1, WORD);
+    s->ports->apply(s->ports->host, token);
+    s->ports->reply(s->ports->host, token);
+}
+static void slice_retire(void *state)
+{
+    struct slice *s = state;
+    s->has_retired = true;
+    while (s->load_count) {
+        s->load_count--;
+        answer_load(s, s->tokens[s->load_count], s->windows[s->load_count]);
+    }
+}
+
+static bool parks = true;
+static enum mech_take take_window(struct slice *s, const struct mech_request *r)
+{
+    if (s->has_retired) {
+        answer_load(s, r->token, r->window);
+        return MECH_CLAIM;
+    }
+    assert_true(s->load_count < LOADS);
+    s->windows[s->load_count] = r->window;
+    s->tokens[s->load_count++] = r->token;
+    if (parks) s->ports->park(s->ports->host, r->token);
+    return MECH_CLAIM;
+}
+
+static enum mech_take pass_program(void *state, const struct mech_request *r)
+{
+    return r->is_window ? take_window(state, r) : MECH_PASS;
+}
+static void ignore_dram(void *state, uint64_t cycle, uint32_t tag) {}
+
+/* Two SMs compute. */
+static struct play with_slices(struct mechanism hooks, const char *script)
+{
+    hooks.slice_state_bytes = sizeof(struct slice);
+    if (!hooks.cache_sms) hooks.cache_sms = two_cache_sms;
+    hooks.helper = waiting_helper;
+    hooks.slice_init = slice_begin;
+    hooks.on_retire = slice_retire;
+    if (!hooks.take_request) hooks.take_request = pass_program;
+    if (!hooks.on_dram) hooks.on_dram = ignore_dram;
+    attach(hooks);
+    blank->state_bytes = 0;
+    blank->init = NULL;
+    struct play p = with_blank(script);
+    p.sets[0] = "sm.count=4";
+    p.sets[1] = "addr.channels=2";
+    p.sets[2] = "addr.slices=1";
+    return p;
+}
+
+/* The machines of expect_same_everywhere have three SMs and two. */
+static void expect_same_slices(struct mechanism hooks)
+{
+    hooks.cache_sms = one_cache_sm;
+    const struct play p = with_slices(hooks, "ab#A_cd*#");
+    expect_same_everywhere(&p);
+}
+
+static void run_again(void)
+{
+    rig_run(&rig, "play", 1, 32, (const uint64_t[]){script_buf, rig_alloc(&rig, 128)});
+}
+
+/* ---- park ---- */
+
+/* A machine whose helper waits for work is idle; one whose helper waits for an answer is stuck. */
+static void a_parked_load_waits_for_work(void **state)
+{
+    struct play p = with_slices((struct mechanism){0}, "ab");
+    play(&p);
+    play_close();
+    expect_same_slices((struct mechanism){0});
+    p = with_slices((struct mechanism){0}, "ab");
+    parks = false;
+    play_open(&p);
+    rig_launch(&rig, "play", 1, 32, (const uint64_t[]){script_buf, rig_alloc(&rig, 128)}, 0);
+    assert_int_not_equal(timed_sync(rig.gpu, UINT64_MAX, &rig.fault), EMU_OK);
+    parks = true;
+    play_close();
+}
+
+/* ---- apply ---- */
+
+static uint32_t word_of(const struct slice *s, uint64_t line)
+{
+    return *(const uint32_t *)(const void *)s->ports->line(s->ports->host, line);
+}
+
+/* Claims the atomic, lets it take effect at once and answers it when a read of DRAM is back. */
+static enum mech_take take_atomic(void *state, const struct mech_request *r)
+{
+    struct slice *s = state;
+    if (r->is_window) return take_window(s, r);
+    if (r->kind != MECH_ATOMIC || s->claimed != UINT32_MAX) return MECH_PASS;
+    s->claimed = r->token;
+    s->claimed_line = r->line;
+    s->counts.n[0]++;
+    s->before = word_of(s, r->line);
+    s->ports->apply(s->ports->host, r->token);
+    s->counts.n[1] += word_of(s, r->line) - s->before;
+    s->ports->dram_read(s->ports->host, r->line, r->sectors, 5);
+    return MECH_CLAIM;
+}
+static void answer_atomic(void *state, uint64_t cycle, uint32_t tag)
+{
+    struct slice *s = state;
+    assert_int_equal(tag, 5);
+    s->counts.n[2] += word_of(s, s->claimed_line) - s->before;
+    s->ports->reply(s->ports->host, s->claimed);
+    s->claimed = UINT32_MAX;
+}
+
+/* The script's atomic adds 0, so the kernel is another one: each lane adds 1 to one word. */
+static const char add_ptx[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".visible .entry add(.param .u64 buf)\n{\n.reg .u64 %b; .reg .u32 %v;\n"
+    "ld.param.u64 %b, [buf]; atom.global.add.u32 %v, [%b], 1; st.global.u32 [%b+128], %v;\nret;\n}\n";
+
+/* Its effect is there when the step has ended, long before the reply, and once. */
+static void a_claimed_atomic_takes_effect_when_it_is_applied(void **state)
+{
+    const struct play p =
+        with_slices((struct mechanism){.take_request = take_atomic, .on_dram = answer_atomic}, "");
+    rig_open(
+        &rig, add_ptx,
+        &(struct rig_options){.sets = p.sets, .set_count = 3, .timed = {.mechs = p.mechs, .mech_count = 1}});
+    const uint64_t buf = rig_alloc(&rig, 256);
+    rig_run(&rig, "add", 1, 32, (const uint64_t[]){buf});
+    assert_int_equal(*(const uint32_t *)(uintptr_t)buf, 32);
+    expect_stats((struct wanted[]){{"blank.n0", 1}, {"blank.n1", 0}, {"blank.n2", 32}, {0}});
+    play_close();
+    expect_same_slices((struct mechanism){.take_request = take_atomic, .on_dram = answer_atomic});
+}
+
+/* ---- dram_write ---- */
+
+/* For each read of the program one more write. */
+static enum mech_take write_each(void *state, const struct mech_request *r)
+{
+    struct slice *s = state;
+    if (r->is_window) return take_window(s, r);
+    if (r->kind != MECH_READ || !r->has_bytes) return MECH_PASS;
+    s->counts.n[0]++;
+    s->ports->dram_write(s->ports->host, r->line, r->sectors);
+    return MECH_PASS;
+}
+
+/* What is written past the tags is DRAM's traffic, beside that of the program. */
+static void dram_write_writes_past_the_tags(void **state)
+{
+    struct play p = with_slices((struct mechanism){0}, "abcd");
+    play(&p);
+    const uint64_t writes = stat_of("dram.writes"), reads = stat_of("dram.reads");
+    play_close();
+    p = with_slices((struct mechanism){.take_request = write_each}, "abcd");
+    play(&p);
+    expect_stats((struct wanted[]){
+        {"blank.n0", 4}, {"l2.writebacks", 4}, {"dram.writes", writes + 4}, {"dram.reads", reads}, {0}});
+    play_close();
+    expect_same_slices((struct mechanism){.take_request = write_each});
+}
+
+/* ---- on_host_write ---- */
+
+/* By line of the script: how often it was told. No kernel runs meanwhile, so one thread calls it. */
+static uint32_t written[SCRIPT_LINES];
+static void see_host_write(void *state, uint64_t line, uint64_t number)
+{
+    const uint64_t i = (line - script_buf) / LINE_BYTES;
+    assert_int_equal(line, script_buf + i * LINE_BYTES);
+    if (i < SCRIPT_LINES) written[i]++;
+}
+
+/* Each line that the host writes to, at its slice; not before the helper has started. */
+static void on_host_write_tells_each_line(void **state)
+{
+    static const uint32_t wanted[SCRIPT_LINES] = {[2] = 1, [3] = 1, [4] = 1, [7] = 1};
+    struct play p = with_slices((struct mechanism){.on_host_write = see_host_write}, "ab");
+    memset(written, 0, sizeof written);
+    play_open(&p);
+    timed_host_copy(rig.gpu, script_buf, 8 * LINE_BYTES);
+    run_again();
+    timed_host_copy(rig.gpu, line_at('c') + 4, 2 * LINE_BYTES);
+    timed_host_fill(rig.gpu, line_at('h'), 4);
+    assert_memory_equal(written, wanted, sizeof wanted);
+    play_close();
+    expect_same_slices((struct mechanism){.on_host_write = see_host_write});
+}
+
+/* ---- choose_sms and keeps_line ---- */
+
+static struct mech_grid_run ran_log[8];
+static uint32_t ran_count, asked_first;
+
+/* Two SMs in cache mode for the first grid, then one. */
+static uint32_t one_after_the_first(void *choice, const void *params, const struct mech_grid_run *ran)
+{
+    if (!ran) {
+        asked_first++;
+        return CACHE_SMS;
+    }
+    if (ran_count < ARRAY_LEN(ran_log)) ran_log[ran_count++] = *ran;
+    return 1;
+}
+
+static void choose_sms_is_told_of_each_grid_and_sets_the_roles(void **state)
+{
+    ran_count = asked_first = 0;
+    struct play p =
+        with_slices((struct mechanism){.choose_sms = one_after_the_first, .choice_bytes = 1}, "abcd");
+    play(&p);
+    assert_int_equal(asked_first, 1);
+    run_again();
+    run_again();
+    assert_int_equal(ran_count, 3);
+    for (uint32_t i = 0; i < ran_count; i++) {
+        const struct mech_grid_run *r = &ran_log[i];
+        assert_int_equal(r->kernel, ran_log[0].kernel);
+        assert_int_equal(r->cache_sms, i ? 1 : CACHE_SMS);
+        assert_int_equal(r->cycles, rig_cycles(&rig, i));
+        assert_int_equal(r->warp_insts, rig_stat(&rig, i, "sm.warp_insts"));
+        assert_true(r->dram_busy > 0 && r->dram_busy < r->dram_cycles);
+        assert_int_equal(rig_stat(&rig, i, "helper.sms"), r->cache_sms);
+    }
+    play_close();
+}
+
+static uint32_t keep_share;
+static bool keep_some(void *state, uint64_t number) { return number % 2 < keep_share; }
+static uint32_t change_once(void *choice, const void *params, const struct mech_grid_run *ran)
+{
+    return ran ? 1 : CACHE_SMS;
+}
+
+/* A change of roles between two grids, whatever is skipped, on any number of threads. */
+static void expect_same_changes(struct play p)
+{
+    static const char *const machines[] = {NULL, SQUEEZE};
+    for (size_t i = 0; i < ARRAY_LEN(machines); i++) {
+        uint64_t first = 0;
+        for (uint32_t way = 0; way < 4; way++) {
+            p.machine = machines[i];
+            p.threads = way ? way : 1;
+            p.no_skip = !way;
+            p.grid = 6;
+            play(&p);
+            run_again();
+            const uint64_t hash = timed_hash(rig.gpu);
+            play_close();
+            if (!way) first = hash;
+            assert_int_equal(hash, first);
+        }
+    }
+}
+
+/* Four lines of a slice each, with numbers in a row: all stay, every second one, or none. */
+static void keeps_line_says_what_stays_when_roles_change(void **state)
+{
+    uint64_t hits[3];
+    for (keep_share = 0; keep_share < 3; keep_share++) {
+        struct play p = with_slices(
+            (struct mechanism){.choose_sms = change_once, .choice_bytes = 1, .keeps_line = keep_some},
+            "abcdefgh");
+        play(&p);
+        run_again();
+        hits[keep_share] = (uint64_t)rig_stat(&rig, 1, "l2.global_hits");
+        play_close();
+        expect_same_changes(p);
+    }
+    assert_int_equal(hits[1], hits[0] + 4);
+    assert_int_equal(hits[2], hits[0] + 8);
+}
+
+int main(int argc, char **argv)
+{
+    assert_int_equal(argc, 2);
+    blank_open(argv[1]);
+    setenv("HEDDLE_HOME", HEDDLE_SOURCE_DIR, 0);
+    const struct CMUnitTest tests[] = {
+        RIG_TEST(a_parked_load_waits_for_work),
+        RIG_TEST(a_claimed_atomic_takes_effect_when_it_is_applied),
+        RIG_TEST(dram_write_writes_past_the_tags),
+        RIG_TEST(on_host_write_tells_each_line),
+        RIG_TEST(choose_sms_is_told_of_each_grid_and_sets_the_roles),
+        RIG_TEST(keeps_line_says_what_stays_when_roles_change),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
