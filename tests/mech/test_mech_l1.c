@@ -471,8 +471,9 @@ static enum mech_hold hold_uncounted(void *state, int warp)
 }
 static void count_refusals(void *state, uint64_t offers) { ((struct tiny *)state)->n[0] += offers; }
 
-/* Warp 1 brings line a, and warp 0, which loads b alone, waits beside the load-store unit. Where holds answers yes, may_miss is not asked again:
- * on_held tells how often it would have been, and nothing else changes. */
+/* Warp 1 brings line a, and warp 0, which loads b alone, waits beside the load-store unit. Where holds
+ * answers yes, may_miss is not asked again: on_held tells how often it would have been, and nothing else
+ * changes. */
 static void holds_stands_in_for_may_miss(void **state)
 {
     uint64_t refusals[2], cycles[2], stalls[2];
