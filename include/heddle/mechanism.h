@@ -387,8 +387,8 @@ struct mech_miss {
 enum mech_ring_channel { MECH_RING_REQUEST, MECH_RING_RESPONSE };
 /* For every SM on the way, and back to its sender. */
 #define MECH_RING_ALL UINT32_MAX
-/* The same of a message that the mechanism would let pass at every SM whose L1 does not hold all of the line
- * words[0] of global memory (l1_probe): on_ring may not be called there. Cheaper for the host. */
+/* As MECH_RING_ALL, for a message that the mechanism lets pass at every SM whose L1 lacks the whole line
+ * words[0] of global memory (l1_probe): these SMs may pass it on without on_ring. Cheaper for the host. */
 #define MECH_RING_HOLDERS (UINT32_MAX - 1)
 enum { MECH_RING_WORDS = 4, MECH_RING_BYTES_MAX = 1 << 16 };
 struct mech_ring_message {
@@ -785,10 +785,10 @@ struct mechanism {
      * re-execution queue, and is asked for again each time it is offered. Yes holds until the L1 has taken
      * it. */
     bool (*may_miss)(void *state, const struct mech_l1_access *a);
-    /* Would may_miss refuse a load of this warp in the next cycles, until another hook is called or a port's
-     * answer changes, and without consequences but for what on_held counts? NO: it would let it go, without
-     * any. An SM that has nothing else to do than to offer the loads of the re-execution queue in vain sleeps
-     * then; without this hook it offers one in each cycle. */
+    /* Predicts may_miss for a load of this warp: YES = it refuses, NO = it allows, UNKNOWN = ask it. The
+     * answer must hold until another hook is called or a port's answer changes, and a call of may_miss that
+     * is left out must change nothing but what on_held counts. An SM that could only offer loads of the
+     * re-execution queue in vain then sleeps; without this hook it offers one in each cycle. */
     enum mech_hold (*holds)(void *state, int warp);
     /* A load hits a line in this way; those from l1_ways on (l1_lines) lie in registers: how many cycles more
      * than l1_latency does it take? The largest answer counts; hits behind it do not overtake it. */
@@ -799,7 +799,7 @@ struct mechanism {
     /* An access is one that the L1 took; one that it refused and that comes again is not told. Warps start
      * in launch order. on_timer: the cycle at which it was due. */
     void (*on_issue)(void *state, const struct mech_issue *e);
-    /* may_miss would have been asked so many times about loads that it `holds`, and was not. */
+    /* Tells how many calls of may_miss the host left out because `holds` said YES. */
     void (*on_held)(void *state, uint64_t offers);
     void (*on_next)(void *state, const struct mech_next *e);
     void (*on_l1_access)(void *state, const struct mech_l1_access *e);

@@ -40,7 +40,7 @@ static bool is_emptying(const struct timed_gpu *g)
     return g->dispatch.is_draining || roles_are_changing(&g->roles);
 }
 
-/* Channels can wait until the next L2 edge (units.h), except while the machine is to become empty. */
+/* Channels can wait until the next L2 edge (units.h), except while the machine drains. */
 static tick next_memory(const struct timed_gpu *g, tick soon)
 {
     const tick l2 = next_edge(&g->time, DOMAIN_L2, units_partition_wake(g->wiring.units), soon);

@@ -9,8 +9,8 @@
 
 #include "base/tick.h"
 
-/* The date of a line that was never stored to: before any request, and after a copy that is known to be old
- * (0). */
+/* The date of a line that nobody has stored to: after 0, which is a copy known to be old, and before the date
+ * of any request. */
 enum { NEWEST_STORE_NEVER = 1 };
 
 struct newest_store_slot {

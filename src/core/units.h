@@ -97,8 +97,8 @@ tick units_dram_edge(const struct units *u);
 
 /* What the loop knows about a step. */
 struct units_step {
-    /* the machine is to become empty: channels have each of their edges in a step of its own, since it does
-     * so at one of them */
+    /* the machine drains: each DRAM edge has a step of its own, because the machine may become empty at any
+     * of them */
     bool is_draining;
     /* SMs may run ahead to cycles before this time; 0: they may not */
     tick ahead_end;

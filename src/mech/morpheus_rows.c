@@ -13,9 +13,8 @@ const struct param_row morpheus_params[] = {
                  "online: how many SMs are in cache mode is found while the program runs, between launches"),
     PARAM_NUMBER(morpheus_params, start, "morpheus.start", "SMs", "0", 0, 1024,
                  "online: SMs in cache mode at first"),
-    PARAM_NUMBER(
-        morpheus_params, step, "morpheus.step", "SMs", "16", 1, 1024,
-        "online: by so many SMs the choice moves at first; where both sides are worse, by half of it"),
+    PARAM_NUMBER(morpheus_params, step, "morpheus.step", "SMs", "16", 1, 1024,
+                 "online: the first step of the search; halved when both neighbours are slower"),
     PARAM_NUMBER(morpheus_params, step_min, "morpheus.step_min", "SMs", "4", 1, 1024,
                  "online: the smallest step; behind it the choice stays as it is"),
     PARAM_NUMBER(morpheus_params, margin, "morpheus.margin", "%", "2", 0, 100,

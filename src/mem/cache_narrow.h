@@ -35,8 +35,8 @@ static inline uint64_t narrow_first_order(uint32_t ways)
     return 0xfedcba9876543210ull & ~0ull >> 4 * (CACHE_NARROW_WAYS - ways);
 }
 
-/* Lines that lie a multiple of 2^16 lines apart, as the same element of two large arrays may, do not have the
- * same. */
+/* The xor gives lines that are a multiple of 2^16 lines apart different tags; equal elements of two large
+ * arrays often are. */
 static inline uint16_t narrow_tag(uint64_t number) { return (uint16_t)(number ^ number >> 16); }
 
 /* Ways whose tag is this one, in use or not. Of a set of half a line, the upper 8 bits mean nothing. */

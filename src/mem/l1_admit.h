@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) void l1_plan_read(struct l1 *c, con
     p->need = cache_mask(&c->cache, t->sectors);
     if (line != CACHE_NO_LINE) p->need &= ~c->cache.lines[line].valid;
     p->missing = p->entry == MSHR_NONE ? p->need : p->need & ~c->mshr.entries[p->entry].sectors;
-    /* A prefetch of a line that is under way is redundant, whichever sectors are. */
+    /* A prefetch of a line under way is redundant, even if it wants other sectors. */
     bool merges = !p->missing || (t->is_prefetch && p->entry != MSHR_NONE);
     p->way = merges ? L1_WAY_MERGE : L1_WAY_MISS;
     if (merges) return;

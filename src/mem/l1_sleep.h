@@ -39,8 +39,8 @@ struct l1_absence {
     uint32_t arrivals, set;
     bool is_known;
 };
-/* Why a load that is offered in this cycle or one of the next would be refused if nothing changes before, and
- * a mechanism holds it back or not (hooks.may_miss). L1_HIT: it would be taken, or this cannot tell. */
+/* Predicts why the L1 would refuse this load, now or in the next cycles, if nothing changes. is_held: what
+ * hooks.may_miss would say. L1_HIT: it would be taken, or this is not known. */
 enum l1_answer l1_foresee(struct l1 *c, const struct l1_txn *t, bool is_held, struct l1_absence *a);
 /* Is the load known not to be found? */
 bool l1_is_absent(struct l1 *c, uint64_t addr, const struct l1_absence *a);
@@ -51,8 +51,8 @@ bool l1_refuse_held(struct l1 *c, tick now, const struct l1_txn *t);
 bool l1_has_refused(const struct l1 *c, tick now);
 /* The SM sleeps though loads are to be offered, of which l1_foresee says that they would be refused. */
 void l1_rest(struct l1 *c);
-/* A load like t would have been refused for this cause in `cycles` of the cycles slept through: charges them.
- * The last call is for the load that came last. */
+/* Charges `cycles` of the cycles slept through to this cause and to loads like t. The last call is for the
+ * load that was offered last. */
 void l1_charge_foreseen(struct l1 *c, enum l1_answer cause, const struct l1_txn *t, uint64_t cycles);
 /* Mechanisms were asked about this load last (hooks.may_miss), and said so. */
 void l1_keep_vote(struct l1 *c, const struct l1_txn *t, bool may_go);

@@ -81,8 +81,8 @@ static void l1_give_line(struct l1 *c, uint32_t entry, uint32_t line)
     mshr_unlist(&c->mshr, entry);
 }
 
-/* Has a delayed miss to wait all the same? Asked before all that l1_go_on asks: there may be many. Lines of
- * local memory may come by a store. */
+/* A quick test that spares l1_go_on for misses that cannot go on, of which there may be many. Lines of local
+ * memory may come by a store. */
 static bool l1_must_wait(const struct l1 *c, const struct l1_due *d)
 {
     if (!l1_queue_has(c, c->read_places)) return true;

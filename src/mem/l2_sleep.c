@@ -14,8 +14,8 @@
 
 /* Predicts the stall that the head will meet when it is at the tags at `at`, if nothing happens before:
  * charges it from then on and returns true. Only the common case is asked, a head that replies while the
- * latch holds another reply. It is not predicted where the access would do more than stall: be the first
- * to find the response queue full, or find new room in the miss queue. */
+ * latch holds another reply. There is no prediction where the access also changes state: it is the
+ * first to find the response queue full, or finds new room in the miss queue. */
 static bool l2_foresee(struct l2_slice *s, tick at)
 {
     if (s->latch_ready <= at || s->latch_ready == TICK_NEVER) return false;

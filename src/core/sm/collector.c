@@ -105,7 +105,7 @@ uint32_t collector_take(struct collector *c, enum sm_class cls)
     return id;
 }
 
-/* The units of mask from a place on that turns with the cycle. */
+/* Rotates the mask so that it begins at unit `start`. */
 static uint64_t turned(uint64_t mask, uint32_t start)
 {
     return start ? mask >> start | mask << (64 - start) : mask;

@@ -58,8 +58,7 @@ struct lsu_pending {
     /* the emulator's record of a deferred atomic; SM_NONE: there is none */
     uint32_t record;
     uint16_t context;
-    /* answers that are still to come; those of them that are hits in the L1, where the SM may sleep past
-     * these */
+    /* answers still to come; how many of them are hits of the L1 (0 unless sleeps_past_hits) */
     uint16_t left, hits;
     /* group and epoch of cp.async, as scoreboard.c gave it */
     uint8_t group;

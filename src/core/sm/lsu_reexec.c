@@ -90,7 +90,7 @@ static enum l1_answer foresee(struct sm *m, struct lsu_reexec_entry *e)
     return l1_foresee(m->l1, &t, hold == MECH_HOLD_YES, &e->absence);
 }
 
-/* The same as an offer of a load that a mechanism still holds back. False: it is to be offered. */
+/* Refuses a load that a mechanism still holds back, without offering it. False: it has to be offered. */
 static bool is_held_again(struct sm *m, struct lsu_reexec_entry *e)
 {
     struct l1_txn t;
@@ -139,8 +139,8 @@ static bool is_alone(const struct sm *m)
     return is_exclusive && lsu_reexec_is_next(m) && l1_has_refused(m->l1, m->sleep.now);
 }
 
-/* Looks at the loads whose turns come next, not further than twice the newest sleep was long: others wake the
- * SM before. */
+/* Predicts the loads whose turns come next, at most twice as many as the last sleep had cycles: the SM seldom
+ * sleeps longer. */
 COLD bool lsu_reexec_may_rest(struct sm *m)
 {
     struct lsu_reexec *q = &m->reexec;

@@ -167,8 +167,8 @@ static uint32_t contexts_in_use(const struct sm *m)
     return bitset_count(m->residency.contexts_taken, ARRAY_LEN(m->residency.contexts_taken));
 }
 
-/* Room that was made in this step is not there before the step ends: see cta_swap.c. Nor is room that an SM
- * made in cycles that are still to come (ahead.c). */
+/* Room counts from the end of the step in which it was made (cta_swap.c), and not while the SM is ahead of
+ * the step (ahead.c). */
 bool sm_fits(const struct sm *m, const struct emu_grid *g)
 {
     const struct residency *r = &m->residency;

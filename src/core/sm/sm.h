@@ -106,7 +106,7 @@ struct sm_window {
 uint32_t sm_requests_max(const struct sm *m);
 /* False: it never runs ahead (a warp may issue twice in a cycle, and what comes second is not known). */
 bool sm_may_run_ahead(const struct sm *m);
-/* pool, events: `pool` and `has_pending` of its set-up, which the caller has at hand. */
+/* pool and events are those of its set-up (pool, has_pending), passed to spare two loads. */
 void sm_run_ahead(struct sm *m, const struct sm_window *w, const struct req_pool *pool, uint8_t *events);
 /* It has run ahead to a cycle whose step is to come, and has not ended it. */
 bool sm_awaits_step(const struct sm *m);

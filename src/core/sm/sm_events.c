@@ -60,7 +60,7 @@ COLD void sm_mech_rows_lost(void *sm, uint32_t first, uint32_t rows)
                       &(struct mech_rows_lost){.cycle = m->sleep.cycle, .first = first, .rows = rows});
 }
 
-/* Votes in it count from the next cycle on, which may have to be waited for no longer. */
+/* A vote in on_cta counts from the next cycle on, so the SM wakes for that cycle. */
 COLD void sm_mech_cta(struct sm *m, uint32_t cta, enum mech_cta_kind kind)
 {
     if (!m->mech->has_cta) return;

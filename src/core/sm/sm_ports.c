@@ -30,7 +30,8 @@ tick sm_mech_now(const struct sm *m)
     return MAX(m->sleep.now, disturbed - disturbed % m->clock.period);
 }
 
-/* Since the machine was made. All but the accesses that are no loads of the L1 are counted by others. */
+/* Totals since the machine was made. Accesses of the L1 other than loads are counted here, all else
+ * elsewhere. */
 static struct mech_counters totals(struct sm *m)
 {
     const tick now = sm_mech_now(m);
