@@ -178,7 +178,7 @@ struct isa_inst {
 };
 #define ISA_NO_RECONV UINT32_MAX
 
-/* An indirect move takes its index from so many low bits of a register (Morpheus, section 4.3.2). */
+/* An indirect move takes its index from these low bits of a register (Morpheus, section 4.3.2). */
 enum { ISA_INDIRECT_MASK = 0xff };
 
 /* The immediate of a surface access: x counts texels, and a texel is accessed. */

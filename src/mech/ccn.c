@@ -238,7 +238,8 @@ struct ccn_packet {
     /* of the miss */
     uint64_t cycle;
     uint32_t token;
-    uint16_t home;
+    /* the SM that asks */
+    uint16_t asker;
     /* in a response: of the request; and for statistics alone, how old the line is (copy_as_of) */
     uint16_t hops;
     uint64_t as_of;
@@ -267,7 +268,7 @@ static void ccn_take_request(struct ccn *c, const struct mech_l1_access *a, uint
                              struct mech_miss *answer)
 {
     const struct ccn_packet p = {
-        .line = a->line, .cycle = a->cycle, .token = token, .home = (uint16_t)c->ports->sm};
+        .line = a->line, .cycle = a->cycle, .token = token, .asker = (uint16_t)c->ports->sm};
     if (!ccn_is_on(c)) {
         c->direct_throttled++;
     } else if (!ccn_send(c, MECH_RING_REQUEST, &p, MECH_RING_HOLDERS, CCN_REQUEST_BYTES)) {
@@ -309,7 +310,7 @@ static void ccn_answer(struct ccn *c, const struct ccn_packet *p, uint32_t hops)
     struct ccn_packet response = *p;
     response.hops = (uint16_t)hops;
     response.as_of = c->ports->copy_as_of(c->ports->host, c->ports->sm, p->line);
-    if (!ccn_send(c, MECH_RING_RESPONSE, &response, p->home, c->ports->line_bytes)) {
+    if (!ccn_send(c, MECH_RING_RESPONSE, &response, p->asker, c->ports->line_bytes)) {
         c->held++;
         return;
     }
@@ -323,7 +324,7 @@ static void ccn_look_at_request(struct ccn *c, uint64_t cycle)
     struct ccn_packet p;
     uint32_t hops;
     if (!ccn_see(c, MECH_RING_REQUEST, &p, &hops)) return;
-    if (p.home == c->ports->sm)
+    if (p.asker == c->ports->sm)
         ccn_give_up(c, &p, cycle);
     else if (c->ports->l1_probe(c->ports->host, p.line))
         ccn_answer(c, &p, hops);
@@ -331,7 +332,7 @@ static void ccn_look_at_request(struct ccn *c, uint64_t cycle)
         c->ports->ring_pass(c->ports->host, MECH_RING_REQUEST);
 }
 
-/* ---- 4.4.5: the response has come home ---- */
+/* ---- 4.4.5: the response has arrived ---- */
 
 static void ccn_take_response(struct ccn *c, uint64_t cycle)
 {

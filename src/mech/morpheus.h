@@ -82,14 +82,14 @@ struct morpheus_kernel {
     /* reads of registers by imov (4.3.2) */
     bool indirect_move;
     /* blocks are compressed (4.3.1), and kept in `blocks` rows, which a set allots to levels after each epoch
-     * of so many cycles */
+     * of `epoch` cycles */
     bool is_compressed;
     uint32_t epoch;
     /* a warp that is to exit sends its dirty blocks to the controller first */
     bool flushes;
 };
 
-/* `base` of a request to a set of so many blocks that are not compressed. The kernel adds the slot of the
+/* `base` of a request to a set of `blocks` blocks that are not compressed. The kernel adds the slot of the
  * block, or -1: it has a branch for each of these, for reads, then insertions, writes and all else. */
 static inline uint32_t morpheus_base(uint32_t op, uint32_t blocks)
 {

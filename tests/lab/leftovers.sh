@@ -16,7 +16,7 @@ make_workload wrapped "sh -c 'trap \"\" TERM; echo \"helper \$\$\" >>$out/runs.s
 make_workload faulty "'$ends' fault"
 make_workload noisy "printf 'a red \\033[31m error\\033[0m \\007 of the program\\n'; exit 1"
 make_workload quick "$(real)"
-started() { # started COUNT: so many lines in runs.started
+started() { # started COUNT: runs.started has COUNT lines
     for _ in $(seq 200); do
         [ "$(wc -l <runs.started)" -ge "$1" ] && return
         sleep 0.05

@@ -62,7 +62,7 @@ cmp -s "$folder/all.pack" "$folder/again.pack" || fail "the same runs give other
 "$writer" "$folder/left.db" "$stats" 1 1 bfs leave >/dev/null || exit 1
 expect 0 '10 runs read, 10 of them new' unpack "$folder/bfs.pack" "$folder/left.db"
 
-# files that are no packs, or were damaged: status 2, and no run but whole ones
+# files that are not packs, or were damaged: status 2, and no run but whole ones
 expect 2 'nothing.pack: No such file' unpack "$folder/nothing.pack" "$folder/x.db"
 expect 2 'log: not a pack of runs' unpack "$folder/log" "$folder/x.db"
 head -c 3000 "$folder/all.pack" >"$folder/short.pack"

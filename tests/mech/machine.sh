@@ -39,7 +39,7 @@ check swl --mech-set swl.ctas=1
 run --mech swl --mech-set swl.ctas=1 --json >"$work/one.json"
 run --mech swl --json >"$work/all.json"
 resident() { grep -Eo '"sm.cta_cycles": *[0-9]+' "$1" | tail -1 | grep -Eo '[0-9]+$'; }
-[ "$(resident "$work/one.json")" -lt "$(resident "$work/all.json")" ] || fail "swl.ctas=1 is no limit"
+[ "$(resident "$work/one.json")" -lt "$(resident "$work/all.json")" ] || fail "swl.ctas=1 does not limit"
 check str --mech-set str.degree=4
 for tuple in '1 1' '3 1' '7 2' '64 64'; do
     set -- $tuple

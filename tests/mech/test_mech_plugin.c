@@ -141,7 +141,7 @@ static void limits_take_the_minimum_and_the_tags_the_maximum(void **unused)
     }
 }
 
-static void timers_come_when_due_and_can_be_set_anew(void **unused)
+static void timers_come_when_due_and_can_be_set_again(void **unused)
 {
     struct mech_kit k;
     open_probes(&k, ":a :b", "probe-a.period=100 probe-b.period=70");
@@ -795,7 +795,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_voter_on_allocation_is_asked_also_after_a_no),
         cmocka_unit_test(a_miss_needs_the_yes_of_all_and_all_are_asked),
         cmocka_unit_test(limits_take_the_minimum_and_the_tags_the_maximum),
-        cmocka_unit_test(timers_come_when_due_and_can_be_set_anew),
+        cmocka_unit_test(timers_come_when_due_and_can_be_set_again),
         cmocka_unit_test(each_sm_has_its_own_zeroed_state_and_all_share_the_gpu_state),
         cmocka_unit_test(a_plug_in_may_be_the_policy),
         cmocka_unit_test(each_hook_is_called_as_often_as_the_sm_says),

@@ -186,7 +186,7 @@ static void hits_are_told_apart_by_the_load_before(void **state)
                                                                            {"l1.hit_after_hit", 3},
                                                                            {"l1.cold_misses", 2},
                                                                            {0}});
-    /* two warps: a misses and merges, a hits twice, b misses and merges; a merge is no hit */
+    /* two warps: a misses and merges, a hits twice, b misses and merges; a merge is not a hit */
     play_and_expect(&(struct play){.script = "aab", .block = 64}, (struct wanted[]){{"l1.load_hits", 4},
                                                                                     {"l1.load_pending", 2},
                                                                                     {"l1.hit_after_miss", 1},

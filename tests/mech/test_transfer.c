@@ -243,7 +243,8 @@ static void send_and_try(void *state, uint64_t cycle)
 }
 static void see_rows_lost(void *state, const struct mech_rows_lost *e) { seen.lost_rows += e->rows; }
 
-/* Rows are idle from the last acknowledgement to the request for them; whoever took them loses them. */
+/* Rows are idle from the last acknowledgement to the request for them; a mechanism that has taken them
+ * loses them. */
 static void rows_are_free_while_the_registers_are_out(void **state)
 {
     attach((struct mechanism){.timer_cycles = AT,

@@ -5,7 +5,7 @@ set -euo pipefail
 heddle=$1 folder=$2
 run() { "$heddle" run --functional --quiet "$@" 2>&1; }
 fail() { echo "FAILED: $1"; printf '%s\n' "$2"; exit 1; }
-# count TEXT PATTERN TIMES: so many lines of TEXT match
+# count TEXT PATTERN TIMES: TIMES lines of TEXT match
 count() { [ "$(grep -c -- "$2" <<<"$1" || true)" -eq "$3" ] || fail "$3 lines with '$2'" "$1"; }
 
 out=$(run -- "$folder/program_refused")

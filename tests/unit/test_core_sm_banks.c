@@ -166,8 +166,8 @@ static void sleeping_changes_nothing_with_many_warps(void **state)
 
 /* ---- turns ---- */
 
-/* Fetch is the bottleneck: so many warps get an instruction in a cycle. After any number of cycles no warp is
- * ahead of another. */
+/* Fetch is the bottleneck: fetch_warps warps get an instruction in a cycle. After any number of cycles no
+ * warp is ahead of another. */
 static void expect_turns(uint32_t schedulers, uint32_t fetch_warps)
 {
     enum { WARPS = 128, INSTS = 64 };

@@ -2,7 +2,7 @@
  * nothing but its ports. */
 #include "mech_kit.h"
 
-enum { LINE = 0x1000, HOME = 1, TOKEN = 7, HOPS = 2, AGE = 55 };
+enum { LINE = 0x1000, ASKER = 1, TOKEN = 7, HOPS = 2, AGE = 55 };
 
 static struct {
     uint64_t insts;
@@ -77,12 +77,12 @@ static bool goes_into_ring(struct mech_kit *k, uint32_t token)
            MECH_MISS_CLAIM;
 }
 
-/* The request of SM `home` is here, or the response to this SM. */
-static void show(enum mech_ring_channel channel, uint32_t home, uint32_t token)
+/* The request of SM `asker` is here, or the response to this SM. */
+static void show(enum mech_ring_channel channel, uint32_t asker, uint32_t token)
 {
     sm.has_seen[channel] = true;
     sm.seen[channel] = (struct mech_ring_message){
-        .words = {LINE, 100, token | (uint64_t)home << 32 | (uint64_t)HOPS << 48, sm.copy_as_of},
+        .words = {LINE, 100, token | (uint64_t)asker << 32 | (uint64_t)HOPS << 48, sm.copy_as_of},
         .to = channel == MECH_RING_REQUEST ? MECH_RING_HOLDERS : 0,
         .hops = 3};
 }
@@ -144,7 +144,7 @@ static void a_throttled_sm_answers_others(void **unused)
     sm.insts -= 10;
     assert_false(goes_into_ring(&k, 300));
     sm.holds = true;
-    show(MECH_RING_REQUEST, HOME, TOKEN);
+    show(MECH_RING_REQUEST, ASKER, TOKEN);
     mech_on_ring(k.sm, 150);
     assert_int_equal(kit_stat(&k, "ccn.answered"), 1);
     kit_close(&k);
@@ -156,11 +156,11 @@ static void a_request_is_answered_passed_or_waits(void **unused)
 {
     struct mech_kit k;
     open_ccn(&k, "");
-    show(MECH_RING_REQUEST, HOME, TOKEN);
+    show(MECH_RING_REQUEST, ASKER, TOKEN);
     mech_on_ring(k.sm, 150);
     assert_int_equal(sm.passes, 1);
     sm.holds = sm.response_full = true;
-    show(MECH_RING_REQUEST, HOME, TOKEN);
+    show(MECH_RING_REQUEST, ASKER, TOKEN);
     mech_on_ring(k.sm, 151);
     mech_on_ring(k.sm, 152);
     assert_int_equal(sm.pops + sm.reads, 0); /* no cycle is stolen for an answer that cannot be sent */
@@ -169,13 +169,13 @@ static void a_request_is_answered_passed_or_waits(void **unused)
     mech_on_ring(k.sm, 153);
     assert_int_equal(sm.pops, 1);
     assert_int_equal(sm.reads, 1);
-    assert_int_equal(sm.pushed.to, HOME);
+    assert_int_equal(sm.pushed.to, ASKER);
     assert_int_equal(sm.pushed.bytes, 128);
     assert_int_equal(sm.pushed.words[2] >> 48, 3); /* hops of the request */
     kit_close(&k);
 }
 
-/* SM 0 is at home: what comes round is not looked up. */
+/* SM 0 is the asker: what comes round is not looked up. */
 static void a_request_that_comes_round_goes_to_the_l2_when_it_can(void **unused)
 {
     struct mech_kit k;
@@ -231,7 +231,7 @@ static void an_answer_has_the_age_of_its_copy(void **unused)
         open_ccn(&k, "");
         sm.holds = true;
         sm.copy_as_of = ages[i];
-        show(MECH_RING_REQUEST, HOME, TOKEN);
+        show(MECH_RING_REQUEST, ASKER, TOKEN);
         mech_on_ring(k.sm, 150);
         assert_int_equal(sm.pushed.words[3], ages[i]);
         assert_int_equal(kit_stat(&k, "ccn.stale_hits"), 0); /* it is the hit of another SM */

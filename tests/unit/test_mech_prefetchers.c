@@ -202,7 +202,7 @@ static void start_in_grid(struct mech_kit *k, int slot, uint64_t cta, uint32_t i
 }
 
 /* CTAs 0 and 15 of two warps each: warps 0, 1, 30 and 31 of the grid, whose addresses are 1000 apart. By
- * slots the step from warp 1 to warp 30 is no stride that was seen before. */
+ * slots the step from warp 1 to warp 30 is not a stride that was seen before. */
 static void str_numbers_warps_by_slot_or_in_the_grid(void **state)
 {
     static const uint64_t number[] = {0, 1, 30, 31};

@@ -51,7 +51,7 @@ static void a_write_makes_its_line_the_youngest(void **state)
 
 /* ---- the port ---- */
 
-/* Bytes that are no multiple of the port take a whole cycle more. */
+/* Bytes that are not a multiple of the port take a whole cycle more. */
 static void a_part_of_the_port_takes_a_whole_cycle(void **state)
 {
     static const struct {

@@ -244,15 +244,15 @@ static void take(struct traffic *t, uint32_t sm, enum smring_channel c)
 static void look_at_request(struct traffic *t, uint32_t sm, const struct smring_message *m)
 {
     const uint64_t word = m->words[0];
-    const uint32_t home = (uint32_t)(word % SMS);
-    if (home == sm) {
+    const uint32_t asker = (uint32_t)(word % SMS);
+    if (asker == sm) {
         assert_int_equal(m->hops, SMS);
         take(t, sm, SMRING_REQUEST);
         return;
     }
     if (!answers(sm, word))
         smring_pass(ring, sm, SMRING_REQUEST);
-    else if (send(sm, SMRING_RESPONSE, home, LINE, word))
+    else if (send(sm, SMRING_RESPONSE, asker, LINE, word))
         smring_pop(ring, sm, SMRING_REQUEST, now());
     else
         return;
@@ -328,7 +328,7 @@ static void the_order_of_sms_in_a_cycle_does_not_matter(void **state)
 }
 
 /* The machine may let it pass where the SM sees nothing else; its sender has to look. Returns when the
- * request is home. */
+ * request is back. */
 static tick ask_for_a_line(bool by_machine)
 {
     open_ring(&thesis, 3);
@@ -346,12 +346,12 @@ static tick ask_for_a_line(bool by_machine)
     }
     while (!see(0, SMRING_REQUEST)) end_cycle();
     assert_null(smring_asks(ring, 0, SMRING_REQUEST, now()));
-    const tick home = now();
-    smring_pop(ring, 0, SMRING_REQUEST, home);
+    const tick back = now();
+    smring_pop(ring, 0, SMRING_REQUEST, back);
     end_cycle();
     assert_true(smring_idle(ring));
     smring_destroy(ring);
-    return home;
+    return back;
 }
 
 static void who_asks_for_a_line_is_shown_to_the_machine_which_may_let_it_pass(void **state)

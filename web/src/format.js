@@ -2,7 +2,7 @@
 const MISSING = "–";
 const isMissing = (v) => v === null || v === undefined || Number.isNaN(v);
 
-/** With so many places behind the point; `keep`: zeros at the end too, so that columns of measured numbers line up. */
+/** With n places behind the point; `keep`: zeros at the end too, so that columns of measured numbers line up. */
 function places(value, n, keep) {
   const shown = Number(value.toFixed(n)) || 0; // no -0
   return shown.toLocaleString("en-US", { minimumFractionDigits: keep ? n : 0, maximumFractionDigits: n });

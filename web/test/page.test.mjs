@@ -162,7 +162,7 @@ test("hovering says workload, column, value and the paper's", async () => {
   isQuiet(page);
 });
 
-test("the filter takes a workload away, makes the mean anew, and stays in the address", async () => {
+test("the filter takes a workload away, makes the mean again, and stays in the address", async () => {
   const page = await open();
   await showFigure(page, "fig3.10");
   const bars = await count(page, "fig3.10", ".bars rect");

@@ -60,7 +60,7 @@ test("means", () => {
   assert.equal(mean("total", [3, -1, 2]), 4);
 });
 
-test("a mean of everything is the simulator's; of fewer workloads it is made anew, without the paper's", () => {
+test("a mean of everything is the simulator's; of fewer workloads it is made again, without the paper's", () => {
   const figure = makeFigure({ x: 1, y: 2, long: 6 });
   const all = figure.view(nothing, null);
   assert.deepEqual([all.cell(all.rows.at(-1), "a", "m").value, all.cell(all.rows.at(-1), "a", "m").paper], [5, 9]);

@@ -21,7 +21,7 @@ struct graph { /* as the kernels take it */
     CUdeviceptr colour, cost;
 };
 
-/* Near-regular graphs of so many nodes, or, with a side, road-like ones of side x side. */
+/* Near-regular graphs of this many nodes, or, with a side, road-like ones of side x side. */
 static const struct size {
     const char *name;
     int nodes, side;

@@ -52,7 +52,7 @@ static void solve_rest(const struct mesh *m, const int *conflict, int n, int *co
     }
 }
 
-/* Has v a neighbour of every smaller colour? First fit says so, until a neighbour is coloured anew. */
+/* Has v a neighbour of every smaller colour? First fit says so, until a neighbour is coloured again. */
 static bool fits_first(const struct mesh *m, const int *colour, int v)
 {
     bool used[COLOURS] = {false};

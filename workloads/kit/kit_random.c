@@ -33,7 +33,7 @@ uint32_t kit_random(void) { return (uint32_t)(random64() >> 32); }
 
 uint32_t kit_below(uint32_t n)
 {
-    uint32_t reject = -n % n; /* so many of the lowest values would be favoured */
+    uint32_t reject = -n % n; /* this many of the lowest values would be favoured */
     uint64_t product;
     do product = (uint64_t)kit_random() * n;
     while ((uint32_t)product < reject);

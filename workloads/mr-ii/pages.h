@@ -13,7 +13,7 @@ struct page {
     link_text *links; /* in the page's order, a link as often as it stands there */
 };
 
-/* About `bytes` of HTML, whole lines, with so many links at about even distances. */
+/* About `bytes` of HTML, whole lines, with `links` links at about even distances. */
 struct page page_new(int bytes, int links);
 
 #endif

@@ -41,7 +41,7 @@ static double score_of(const double *units, int first, int second, int dimension
     return sum;
 }
 
-/* Every pair once, with its score, in falling order. Scores nearer than 1e-7 compare equal, which is no
+/* Every pair once, with its score, in falling order. Scores nearer than 1e-7 compare equal, which is not a
  * transitive relation: each of the sort's steps may leave two records so much out of order. */
 static void check_scores(const struct mars_result *r, const float *features, int documents, int dimensions)
 {

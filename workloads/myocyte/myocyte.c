@@ -147,7 +147,7 @@ static void step_cpu(double h, double time, const double *y, const double *param
     }
 }
 
-/* Each step anew from where the device stood before it, with the step length that the device ended with:
+/* Each step again from where the device stood before it, with the step length that the device ended with:
  * paths may part for the last bit of an error, single steps do not. The step must also be one that the solver
  * may accept. */
 static void check_cell(int cell, int steps, const float *x, const float *y, const float *params)

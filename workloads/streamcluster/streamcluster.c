@@ -121,7 +121,7 @@ static void check_clustering(const struct clustering *c, double cost)
     for (int i = 0; i < c->points; i++) {
         sum += point_distance(c, i, c->p[i].assigned) * c->p[i].weight;
         centres += c->is_centre[i];
-        kit_check(c->is_centre[c->p[i].assigned], "point %d belongs to %ld, which is no centre", i,
+        kit_check(c->is_centre[c->p[i].assigned], "point %d belongs to %ld, which is not a centre", i,
                   c->p[i].assigned);
     }
     sum += centres * c->facility_cost;
