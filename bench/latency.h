@@ -1,6 +1,6 @@
 /* latency.h: one point of a latency-against-load curve: warps that each chase pointers, always with one load
  * of a line in flight, on an otherwise idle machine. More warps offer more load (a closed loop). Shared by
- * the table (latency.c) and by the tests of the numbers.
+ * the table (bench_latency.c) and by the tests of the numbers.
  *
  * A point is one whole launch on a new machine, from its start to its last reply, so that no rate can be
  * above what the machine did; a launch before it brings the code into L2, and the lines where L2 hits are

@@ -3,7 +3,7 @@
 #ifndef OPCODE_APPROX_H
 #define OPCODE_APPROX_H
 
-#include "forms.h"
+#include "opcode_forms.h"
 
 enum approx_verdict {
     APPROX_OK,

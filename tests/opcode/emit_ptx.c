@@ -1,7 +1,7 @@
 /* emit_ptx.c: writes the kernels of forms.tsv as PTX text, for a look or for ptxas.
  *   opcode_emit forms.tsv            lists the forms: number and name
  *   opcode_emit forms.tsv FROM TO    one module with the kernels of forms FROM..TO-1, named k<number> */
-#include "forms.h"
+#include "opcode_forms.h"
 
 int main(int argc, char **argv)
 {

@@ -3,7 +3,7 @@
 #include "judge.h"
 
 #include "approx.h"
-#include "texture.h"
+#include "opcode_texture.h"
 
 #include <fnmatch.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef OPCODE_JUDGE_H
 #define OPCODE_JUDGE_H
 
-#include "forms.h"
+#include "opcode_forms.h"
 
 enum rule { RULE_NONE, RULE_EITHER };
 
@@ -23,7 +23,7 @@ struct verdict {
     double worst; /* approximate forms: largest error in units of the bound; textures: largest difference */
 };
 
-/* All are cells as in forms.h. reference may be NULL. */
+/* All are cells as in opcode_forms.h. reference may be NULL. */
 struct verdict judge_form(const struct form *f, enum rule rule, const uint64_t *in, const uint64_t *got,
                           const uint64_t *silicon, const uint64_t *reference);
 /* "  [17] f32 3f800000 f32 80000000 -> got ... silicon ... reference ...": one line for tuple i. */

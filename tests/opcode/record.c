@@ -7,8 +7,8 @@
  * (8 bytes), number of bytes that follow (4 bytes), then every destination column as n values of the type's
  * size, little-endian. */
 #include "base/hash.h"
-#include "forms.h"
-#include "texture.h"
+#include "opcode_forms.h"
+#include "opcode_texture.h"
 #include "values.h"
 
 #include <cuda.h>

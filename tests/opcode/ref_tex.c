@@ -2,8 +2,8 @@
  * filtering, the four address modes, normalized coordinates. The weights of linear filtering have 8
  * fractional bits. Missing channels read as 0; the border colour has the precision of the texture's format
  * (both as silicon has it). */
+#include "opcode_texture.h"
 #include "reference.h"
-#include "texture.h"
 
 #include <math.h>
 

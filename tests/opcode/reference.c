@@ -5,7 +5,7 @@
  * has them. */
 #include "reference.h"
 
-#include "texture.h"
+#include "opcode_texture.h"
 
 #include <ctype.h>
 

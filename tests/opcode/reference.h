@@ -6,7 +6,7 @@
 #ifndef OPCODE_REFERENCE_H
 #define OPCODE_REFERENCE_H
 
-#include "forms.h"
+#include "opcode_forms.h"
 
 enum { REF_WORDS_MAX = 12, REF_SOURCES_MAX = 5 };
 

@@ -2,7 +2,7 @@
  * other. */
 #include "run_heddle.h"
 
-#include "texture.h"
+#include "opcode_texture.h"
 
 #include "lower/lower.h"
 #include "ptx/ptx.h"

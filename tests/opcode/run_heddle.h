@@ -2,7 +2,7 @@
 #ifndef OPCODE_RUN_HEDDLE_H
 #define OPCODE_RUN_HEDDLE_H
 
-#include "forms.h"
+#include "opcode_forms.h"
 
 #include "emu/emu.h"
 
@@ -15,7 +15,7 @@ bool heddle_open(struct heddle *h);
 void heddle_close(struct heddle *h);
 
 struct heddle_job {
-    const char *ptx; /* a module with the kernel "form", of the parameters that forms.h names */
+    const char *ptx; /* a module with the kernel "form", of the parameters that opcode_forms.h names */
     size_t ptx_len;
     uint32_t grid[3], block[3];
     size_t in_cells, out_cells;

@@ -2,7 +2,7 @@
 #ifndef OPCODE_SILICON_H
 #define OPCODE_SILICON_H
 
-#include "forms.h"
+#include "opcode_forms.h"
 
 #include "base/map.h"
 

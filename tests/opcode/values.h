@@ -3,7 +3,7 @@
 #ifndef OPCODE_VALUES_H
 #define OPCODE_VALUES_H
 
-#include "forms.h"
+#include "opcode_forms.h"
 
 /* cells[k * f->n + i] = operand k of tuple i. The same on every host. */
 void values_fill(const struct form *f, uint64_t *cells);

@@ -1,4 +1,5 @@
-/* peer.c: Heddle beside GPGPU-Sim: the launches of host.c, each in a process of its own, and reference.tsv.
+/* peer.c: Heddle beside GPGPU-Sim: the launches of peer_host.c, each in a process of its own, and
+ * reference.tsv.
  *
  *     peer [--machine NAME [--mech NAME]] [--set KEY=VALUE]... [--variant NAME] [CASE...]
  *     peer --all|--judged [--set KEY=VALUE]... [CASE...]

@@ -1,5 +1,5 @@
-/* peer.h: one launch of the peer comparison (README.md) on Heddle: host.c makes it through the entry points
- * of the CUDA runtime, which peer_device.c has over the emulator and the timed GPU. */
+/* peer.h: one launch of the peer comparison (README.md) on Heddle: peer_host.c makes it through the entry
+ * points of the CUDA runtime, which peer_device.c has over the emulator and the timed GPU. */
 #ifndef HEDDLE_PEER_H
 #define HEDDLE_PEER_H
 
@@ -24,6 +24,7 @@ bool peer_use_machine(const struct peer_machine *m);
 /* The sum over all launches so far in this process. */
 struct peer_counts peer_counts(void);
 
-int host_main(int argc, char **argv); /* host.c: `host NAME` runs one case and checks its result; 0 = right */
+/* peer_host.c: `host NAME` runs one case and checks its result; 0 = right. */
+int host_main(int argc, char **argv);
 
 #endif

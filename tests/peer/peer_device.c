@@ -1,5 +1,5 @@
-/* peer_device.c: what host.c asks of the CUDA runtime, on an emulated device: kernels.ptx lowered one to one,
- * so that instructions are those of PTX. */
+/* peer_device.c: what peer_host.c asks of the CUDA runtime, on an emulated device: kernels.ptx lowered one to
+ * one, so that instructions are those of PTX. */
 #include "peer.h"
 
 #include "emu/emu.h"

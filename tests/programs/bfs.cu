@@ -1,5 +1,5 @@
 /* bfs: level-synchronous breadth-first search, a thread a node, the host loops until nothing changed. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(bfs_step)
 PROGRAM(KERNELS)
 

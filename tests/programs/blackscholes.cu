@@ -1,5 +1,5 @@
 /* blackscholes: European options; logf, expf, sqrtf, erf and their double versions, divisions. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(blackscholes_f32) K(blackscholes_f64) K(blackscholes_fast)
 PROGRAM(KERNELS)
 

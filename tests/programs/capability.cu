@@ -1,6 +1,6 @@
 /* capability: the compute capability and the number of SMs that a program sees are the same before and after its
  * first kernel, by every call that tells them. Prints them. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(touch)
 PROGRAM(KERNELS)
 

@@ -1,5 +1,5 @@
 /* gridsync: Jacobi iterations in one cooperative launch, a grid-wide barrier between the steps. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(jacobi)
 PROGRAM(KERNELS)
 

@@ -1,5 +1,5 @@
 /* half: f16 and bf16 arithmetic, packed pairs, conversions, dot products of bytes (dp4a); checked on whole numbers, which are exact. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(half_axpy) K(bfloat_scale) K(byte_dot)
 PROGRAM(KERNELS)
 

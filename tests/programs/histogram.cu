@@ -1,5 +1,5 @@
 /* histogram: 256 bins by shared-memory atomics, then global; and by one global atomic a byte. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(hist_shared) K(hist_global)
 PROGRAM(KERNELS)
 

@@ -1,5 +1,5 @@
 /* kmeans: assigns points (34 features, point-major) to the nearest of five centres in constant memory; counts members. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(kmeans) V(centres, 5 * 34 * sizeof(float)) V(members, 5 * sizeof(int))
 PROGRAM(KERNELS)
 

@@ -1,5 +1,5 @@
 /* lanes: votes, ballots, matches, shuffles with widths, active masks, population counts, divergent member masks. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(lanes)
 PROGRAM(KERNELS)
 

@@ -1,6 +1,6 @@
 /* layers: layered textures of lines and planes, a cube map and an array of cube maps, with point sampling, so that every texel
  * can be told; layers outside of a texture are its last one. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(sample_layers) K(sample_cubes)
 PROGRAM(KERNELS)
 

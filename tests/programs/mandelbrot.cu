@@ -1,5 +1,5 @@
 /* mandelbrot: iteration counts in single and double precision; every lane leaves its loop at another time. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(mandelbrot_f32) K(mandelbrot_f64)
 PROGRAM(KERNELS)
 

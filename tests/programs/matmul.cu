@@ -1,5 +1,5 @@
 /* matmul: C = A B with 16x16 tiles in shared memory and barriers; sums are exact (small whole numbers). */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(matmul)
 PROGRAM(KERNELS)
 

@@ -1,6 +1,6 @@
 /* mbarrier: bulk copies through a ring of buffers (a producer thread, full and empty barriers with parities), copies of single
  * threads that arrive at a barrier, and a hand-over between warps with states, from which half of the threads drop out. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(stream_sum) K(gather) K(hand_over)
 PROGRAM(KERNELS)
 

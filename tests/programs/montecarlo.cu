@@ -1,5 +1,5 @@
 /* montecarlo: a 64-bit generator a thread; hits inside a circle (exact), 64- and 128-bit products by mul.hi and carry chains. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(montecarlo)
 PROGRAM(KERNELS)
 

@@ -1,5 +1,5 @@
 /* nbody: accelerations with rsqrtf, float4 loads, shared tiles, structures passed by value. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(nbody)
 PROGRAM(KERNELS)
 

@@ -1,5 +1,5 @@
 /* recursion: real calls: recursion with lanes at different depths, function pointers, a virtual method, a switch table. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(recursion) K(pointers) K(virtuals) K(machine)
 PROGRAM(KERNELS)
 

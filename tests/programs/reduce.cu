@@ -1,5 +1,5 @@
 /* reduce: a sum in three ways: shared-memory tree, warp shuffles, and one atomic a thread; dynamic shared memory. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(reduce_tree) K(reduce_shuffle) K(reduce_atomic)
 PROGRAM(KERNELS)
 

@@ -1,6 +1,6 @@
 /* refused: a kernel that needs tensor cores, which are not modelled, beside one that does not: the first is
  * refused when it is launched, and the program goes on. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(plain) K(tensor)
 PROGRAM(KERNELS)
 

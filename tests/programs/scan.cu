@@ -1,5 +1,5 @@
 /* scan: exclusive prefix sum over many blocks: block scans with warp shuffles, scan of the block sums, then add. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(scan_blocks) K(scan_add)
 PROGRAM(KERNELS)
 

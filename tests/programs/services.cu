@@ -1,5 +1,5 @@
 /* services: printf, malloc and free on the device; lists built by threads, walked by another kernel. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(build) K(walk) K(speak)
 PROGRAM(KERNELS)
 

@@ -1,5 +1,5 @@
 /* sha256: one block of SHA-256 (FIPS 180-4) a thread: rotations, three-input logic, constant memory, local arrays. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(sha256) V(round_words, 64 * 4)
 PROGRAM(KERNELS)
 

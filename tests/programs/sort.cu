@@ -1,5 +1,5 @@
 /* sort: bitonic sort of 64-bit keys in shared memory blocks, then merge steps in global memory; heavy divergence. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(bitonic_shared) K(bitonic_global)
 PROGRAM(KERNELS)
 

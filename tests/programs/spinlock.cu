@@ -1,6 +1,6 @@
 /* spinlock: threads of one warp wait for each other: a lock by compare-and-swap, a ticket chain lane by lane, and a flag
  * that another block raises. Needs independent progress of lanes, warps and blocks. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(locked_sum) K(ticket_chain) K(wait_for_block)
 PROGRAM(KERNELS)
 

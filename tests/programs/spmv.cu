@@ -1,5 +1,5 @@
 /* spmv: y = A x for a CSR matrix in double precision, a thread a row and a warp a row (they must agree). */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(spmv_thread) K(spmv_warp)
 PROGRAM(KERNELS)
 

@@ -1,5 +1,5 @@
 /* stencil: several steps of a five-point heat equation on pitched memory, 2D copies, ping-pong buffers. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(stencil)
 PROGRAM(KERNELS)
 

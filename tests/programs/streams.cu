@@ -1,6 +1,6 @@
 /* streams: asynchronous copies from pinned memory in two streams, events, managed memory read by the host; then a chain
  * through two streams that do not block, ordered by events alone, with a source that is changed right after its copy. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(scale)
 PROGRAM(KERNELS)
 

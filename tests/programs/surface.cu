@@ -1,6 +1,6 @@
 /* surface: a cross-shaped sum from one surface to another with zeros outside, the same with the nearest texel, layers and slices
  * that are written as surfaces and read back by a copy. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(cross) K(fill_layers)
 PROGRAM(KERNELS)
 

@@ -1,6 +1,6 @@
 /* texture: texture objects over an array (linear filtering, normalised coordinates, clamp and wrap), pitched memory (point) and
  * linear memory. Filter weights have 8 bits of fraction (CUDA C Programming Guide, texture fetching); coordinates here need no more. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(sample_array) K(sample_linear) K(sample_bytes)
 PROGRAM(KERNELS)
 

@@ -1,5 +1,5 @@
 /* transpose: a matrix of 64-bit words through padded shared tiles; 3D block shape. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(transpose)
 PROGRAM(KERNELS)
 

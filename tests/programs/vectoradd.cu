@@ -1,5 +1,5 @@
 /* vectoradd: c = a + b, one thread an element, a ragged last block. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(vectoradd)
 PROGRAM(KERNELS)
 

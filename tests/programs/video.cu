@@ -1,6 +1,6 @@
 /* video: the video instructions as programs use them: block matching by sums of absolute differences of bytes, blending and
  * brightening of pixels with saturation, thresholds of halves, and a fixed-point filter with byte selectors. */
-#include "program.h"
+#include "test_program.h"
 #define KERNELS(K, V) K(match) K(blend) K(filter)
 PROGRAM(KERNELS)
 

@@ -1,5 +1,5 @@
 /* test_imov.c: the indirect move from PTX to its result: what is refused, where arrays lie, random programs
- * against plain C, lowered in several ways. Its time is in tests/timing/test_imov.c. */
+ * against plain C, lowered in several ways. Its time is in tests/timing/test_imov_time.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* rdc_main.cu: relocatable device code: the kernel is here; a function, a variable and a constant are in rdc_other.cu. */
-#include "../program.h"
+#include "../test_program.h"
 
 extern __device__ int scale_by(int x);
 extern __device__ int calls;

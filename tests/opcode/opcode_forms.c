@@ -1,5 +1,6 @@
-/* forms.c: reading forms.tsv and writing one PTX kernel a form. See forms.h and the head of forms.tsv. */
-#include "forms.h"
+/* opcode_forms.c: reading forms.tsv and writing one PTX kernel a form. See opcode_forms.h and the head of
+ * forms.tsv. */
+#include "opcode_forms.h"
 
 static const struct type_row {
     const char *name;

@@ -1,4 +1,4 @@
-/* forms.h: the instruction forms of the opcode tests, read from forms.tsv, and the PTX kernel of each.
+/* opcode_forms.h: the instruction forms of the opcode tests, read from forms.tsv, and the PTX kernel of each.
  *
  * The recorder (which runs on a real GPU) and the test (which runs Heddle) both take the forms, the operands
  * and the kernels from here, so that they agree by construction. A kernel has the parameters in, out, scratch

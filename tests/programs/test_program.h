@@ -1,5 +1,5 @@
-/* program.h: what the test programs stand on. Each program is one .cu file, written in the common ground of C
- * and C++ and built in two ways:
+/* test_program.h: what the test programs stand on. Each program is one .cu file, written in the common ground
+ * of C and C++ and built in two ways:
  *   - by nvcc, as any CUDA program is (kernels and host code, <<<>>> launches, libcudart or the static
  *     runtime);
  *   - by a plain C compiler, host part only: the kernels come from the committed NAME.ptx, which this header

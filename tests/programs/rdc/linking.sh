@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh HEDDLE FOLDER: builds a program of two translation units with -rdc=true, and vectoradd in each fatbin
-# compression mode, and runs them. Exit 77 = skipped, no nvcc here.
+# linking.sh HEDDLE FOLDER: builds a program of two translation units with -rdc=true, and vectoradd in each
+# fatbin compression mode, and runs them. Exit 77 = skipped, no nvcc here.
 set -euo pipefail
 heddle=$1 folder=$2
 cd "$(dirname "$0")"

@@ -1,4 +1,4 @@
-/* latency.c: latency against load for each level of the memory, with the ceilings that follow from the
+/* bench_latency.c: latency against load for each level of the memory, with the ceilings that follow from the
  * configuration, as Markdown on stdout.
  *
  *   bench_latency [MACHINE [KEY=VALUE ...]]      fermi

@@ -1,5 +1,5 @@
-/* texture.c: see texture.h. */
-#include "texture.h"
+/* opcode_texture.c: see opcode_texture.h. */
+#include "opcode_texture.h"
 
 #include "base/rng.h"
 

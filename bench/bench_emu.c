@@ -1,4 +1,5 @@
-/* emu.c: how fast the functional emulator is: million warp instructions a second, one thread of the host.
+/* bench_emu.c: how fast the functional emulator is: million warp instructions a second, one thread of the
+ * host.
  *
  *   emu [KERNEL]      all kernels, or the one named
  *

@@ -1,4 +1,4 @@
-/* texture.h: the textures of the opcode tests: what a description of forms.tsv means, and the texels.
+/* opcode_texture.h: the textures of the opcode tests: what a description of forms.tsv means, and the texels.
  *
  * A description is shape-format-filter-address-coordinates, for example 2d-u8x4n-linear-wrap-norm: 2
  * dimensions, four unsigned 8-bit channels that are read as floats in [0, 1] (the n), linear filtering,

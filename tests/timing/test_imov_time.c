@@ -1,5 +1,5 @@
-/* test_imov.c: the indirect move on the machine: as brx computes it, in fewer cycles; its second read of a
- * register; what it waits for. */
+/* test_imov_time.c: the indirect move on the machine: as brx computes it, in fewer cycles; its second read of
+ * a register; what it waits for. */
 #include "timing_kit.h"
 
 #define HEAD                                                                                                 \

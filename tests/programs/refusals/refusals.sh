@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh HEDDLE FOLDER: programs built by nvcc that Heddle cannot run as a whole: what each refusal says. Exit
-# 77 = skipped, no nvcc here.
+# refusals.sh HEDDLE FOLDER: programs built by nvcc that Heddle cannot run as a whole: what each refusal says.
+# Exit 77 = skipped, no nvcc here.
 set -euo pipefail
 heddle=$1 folder=$2
 cd "$(dirname "$0")"

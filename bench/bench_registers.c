@@ -1,4 +1,4 @@
-/* registers.c: prints for each kernel of the PTX files given: file, kernel, registers, bytes spilled,
+/* bench_registers.c: prints for each kernel of the PTX files given: file, kernel, registers, bytes spilled,
  * instructions, milliseconds to lower its module. Read by registers.sh, which sets them beside what ptxas
  * says. */
 #include <time.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh HEDDLE SOURCE_FOLDER IS_JSON: the command line as a user meets it: results, help, and errors with
-# place and exit status.
+# commands.sh HEDDLE SOURCE_FOLDER IS_JSON: the command line as a user meets it: results, help, and errors
+# with place and exit status.
 set -uo pipefail
 heddle=$1
 root=$2
