@@ -216,6 +216,28 @@ static void dram_write_writes_past_the_tags(void **state)
     expect_same_slices((struct mechanism){.take_request = write_each});
 }
 
+/* ---- refuse ---- */
+
+static enum mech_take refuse_atomics(void *state, const struct mech_request *r)
+{
+    struct slice *s = state;
+    if (r->is_window) return take_window(s, r);
+    if (r->kind == MECH_ATOMIC) s->ports->refuse(s->ports->host, "no atomics");
+    return MECH_PASS;
+}
+
+/* The run ends with the sentence and the mechanism's name. */
+static void refuse_ends_the_run(void **state)
+{
+    struct play p = with_slices((struct mechanism){.take_request = refuse_atomics}, "a*");
+    play_open(&p);
+    rig_launch(&rig, "play", 1, 32, (const uint64_t[]){script_buf, rig_alloc(&rig, 128)}, 0);
+    assert_int_not_equal(timed_sync(rig.gpu, UINT64_MAX, &rig.fault), EMU_OK);
+    const char *said = timed_report(rig.gpu);
+    if (!strstr(said, "mechanism 'blank', refuse") || !strstr(said, "no atomics")) fail_msg("%s", said);
+    play_close();
+}
+
 /* ---- on_host_write ---- */
 
 /* By line of the script: how often it was told. No kernel runs meanwhile, so one thread calls it. */
@@ -336,6 +358,7 @@ int main(int argc, char **argv)
         RIG_TEST(a_parked_load_waits_for_work),
         RIG_TEST(a_claimed_atomic_takes_effect_when_it_is_applied),
         RIG_TEST(dram_write_writes_past_the_tags),
+        RIG_TEST(refuse_ends_the_run),
         RIG_TEST(on_host_write_tells_each_line),
         RIG_TEST(choose_sms_is_told_of_each_grid_and_sets_the_roles),
         RIG_TEST(keeps_line_says_what_stays_when_roles_change),
