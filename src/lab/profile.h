@@ -1,4 +1,4 @@
-/* profile.h: how long kernels take at warp tuples {N, p} (docs/mechanisms.md), and what was counted of them
+/* profile.h: how long kernels take at warp tuples {N, p} (docs/papers.md), and what was counted of them
  * with all warps and at (1, 1): what a model of Poise is trained on (thesis 5.5.3), and what a map shows. */
 #ifndef HEDDLE_PROFILE_H
 #define HEDDLE_PROFILE_H

@@ -14,7 +14,7 @@
  * always taken: a request of the program may wait for it, and it never waits for one. (6) A line that
  * was predicted to miss is not in its set when it is inserted: a run in which it is ends with an error.
  *
- * Open in the paper (all of it: docs/mechanisms.md). While the request queue is full a request that needs a
+ * Open in the paper (all of it: docs/papers.md). While the request queue is full a request that needs a
  * slot waits at the tags of the slice, and those of the program behind it; the helper's results pass them
  * (mem/l2_claim.h). A slot is taken until the warp gets the request, that of an atomic until it is done: it
  * may come back to the queue, behind the insertion of its line. A read, write or atomic whose line an

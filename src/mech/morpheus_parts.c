@@ -72,7 +72,7 @@ enum mech_fit parts_check(const void *params, const struct mech_machine *machine
  * line (27 bits of 10 GiB), the operation, the set and the slot behind it; a row of the table has the
  * operation, the state of the warp, and pointers to its request and its data. Data of writes that wait is not
  * counted: 128 of them would take 16 KiB of a slice. Nor are the buffers of each warp, MSHRs and requests
- * that wait for DRAM, which the paper's sum has no room for (docs/mechanisms.md, Morpheus). */
+ * that wait for DRAM, which the paper's sum has no room for (docs/papers.md, Morpheus). */
 enum { QUEUE_SLOT_BITS = 48, STATUS_ROW_BITS = 40 };
 
 /* 7.5: a controller has room for as many sets as there can be. */

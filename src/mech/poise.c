@@ -78,7 +78,7 @@ static const struct param_row poise_params[] = {
     PARAM_NUMBER(poise_params, stride_p, "poise.stride_p", "warps", "4", 0, TUPLE_ALL,
                  "first stride of the search for p; 0: p is not corrected"),
     PARAM_PATH(poise_params, model, "poise.model",
-               "weights of the regression (docs/mechanisms.md); none: the thesis's, Table 5.3"),
+               "weights of the regression (docs/papers.md); none: the thesis's, Table 5.3"),
     {0},
 };
 
