@@ -12,6 +12,7 @@
  *   residency.c        CTAs, contexts, slots (program.c, registers.c)
  *   cta_swap.c         CTAs without slots
  *   account.c          where issue slots and residency go
+ *   load_stats.c       what is counted of each load
  *   sleep.c, ahead.c   when the SM need not tick
  *   sm_ports.c         what mechanisms do; sm_events.c: what they are told
  *
@@ -102,6 +103,7 @@ struct sm {
     struct board_away board_away;
     struct fetch_stall fetch_stall;
     struct fetch_latch fetch_latches[SM_FETCH_WARPS_MAX];
+    struct access_counts accesses;
     struct mech_view mech_view;
     tick own_wake;
     /* sm.c: see sm_requests_max */
