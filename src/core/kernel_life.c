@@ -19,13 +19,20 @@ static void free_before(struct timed_gpu *g, struct gpu_kernel *k)
 
 /* ---- records ---- */
 
+/* Once. */
+static void take_owned(struct timed_gpu *g, struct gpu_kernel *k)
+{
+    assert(!k->measure.owned.loads);
+    k->measure.owned = owned_sum(&g->wiring, k);
+}
+
 /* The statistics of a kernel up to now. Takes its owned events, unless that is done already. */
 static void **kernel_stats(struct timed_gpu *g, struct gpu_kernel *k, bool is_partial)
 {
     void **stats = snapshot_since(&g->snapshots, k->measure.before);
-    if (!k->measure.loads) owned_take(&g->wiring, k);
+    if (!k->measure.owned.loads) take_owned(g, k);
     if (k->overlapped)
-        owned_replace(stats, &k->measure.own);
+        owned_replace(stats, &k->measure.owned.events);
     else if (!is_partial)
         laws_check_alone(k, stats, cycle_now(g), &g->end);
     return stats;
@@ -35,8 +42,7 @@ static void **kernel_stats(struct timed_gpu *g, struct gpu_kernel *k, bool is_pa
 static void record_kernel(struct timed_gpu *g, struct gpu_kernel *k, bool is_partial)
 {
     const struct emu_launch *l = &k->launch;
-    struct timed_kernel t = {.name = k->name,
-                             .id = k->id,
+    struct timed_kernel t = {.id = k->id,
                              .stream = k->stream,
                              .start_cycle = k->measure.start_cycle,
                              .end_cycle = cycle_now(g),
@@ -52,14 +58,11 @@ static void record_kernel(struct timed_gpu *g, struct gpu_kernel *k, bool is_par
                              .load_count = l->kernel->inst_count};
     memcpy(t.grid, l->grid, sizeof t.grid);
     memcpy(t.block, l->block, sizeof t.block);
-    t.loads = k->measure.loads;
-    k->measure.loads = NULL;
-    k->name = NULL;
+    t.name = gpu_kernel_give_name(k);
+    t.loads = k->measure.owned.loads;
+    k->measure.owned.loads = NULL;
     struct emu_stats emu = {0};
-    if (!is_partial) { /* else its CTAs are still on the SMs */
-        emu_grid_close(k->grid, &emu);
-        k->grid = NULL;
-    }
+    if (!is_partial) dispatch_close_grid(k, &emu); /* else its CTAs are still on the SMs */
     records_add_kernel(&g->records, &t, &emu);
 }
 
@@ -150,7 +153,7 @@ static void end_kernel(struct timed_gpu *g, struct gpu_kernel *k)
 static void begin_drain(struct timed_gpu *g, struct gpu_kernel *k)
 {
     dispatch_drain(&g->dispatch, k);
-    owned_take(&g->wiring, k); /* SMs forget it at the end of a kernel */
+    take_owned(g, k); /* SMs forget it at the end of a kernel */
     for (uint32_t i = 0; i < g->wiring.compute_count; i++) sm_kernel_end(g->wiring.sms[i], g->time.now);
     units_look_at_all(g->wiring.units);
 }

@@ -61,7 +61,7 @@ static bool init_threads(struct timed_gpu *g, struct diag_list *diags)
 static void init_rooms(struct timed_gpu *g)
 {
     const struct wiring *w = &g->wiring;
-    g->records.has_timeline = g->options.timeline;
+    records_init(&g->records, g->options.timeline);
     dispatch_init(&g->dispatch, &(struct dispatch_setup){.machine = &g->machine,
                                                          .time = &g->time,
                                                          .sms = w->sms,

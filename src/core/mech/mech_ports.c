@@ -50,9 +50,7 @@ static void port_set_timer(void *host, uint64_t now, uint32_t cycles)
     struct mech_seat *seat = host;
     if (UNLIKELY(now > UINT64_MAX - cycles))
         mech_fail(seat, "set_timer", "now is %llu, which is beyond all cycles", (unsigned long long)now);
-    seat->period = seat->mech->on_timer ? cycles : 0;
-    seat->due = seat->period ? MAX(now, seat->fired) + seat->period : UINT64_MAX;
-    mech_find_next_timer(seat->sm);
+    mech_set_timer(seat, now, cycles);
 }
 
 static void port_note(void *host, uint64_t cycle, uint32_t kind, uint64_t a, uint64_t b)
