@@ -33,7 +33,7 @@ a context on the scoreboard|x->board_[a-z_]+|scoreboard.c
 a context in the scheduler|x->issue_[a-z_]+|scheduler.c
 what a warp does next|x->(next|next_pc|sleep_until|stage)|warp_status.c
 who a warp is|x->(emu|program|slot|last_slot|sibling|cta|number|launch|index)|residency.c
-sums of statistics|m->(sum|requests_max)|sm.c
+sums of statistics|m->sum|sm.c
 statistics of fetch|m->stats\.(fetches|icache_misses)|fetch.c
 statistics of the scheduler|m->stats\.extra_issues|scheduler.c
 statistics of sleeping warps|m->stats\.sleeps|warp_status.c

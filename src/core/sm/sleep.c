@@ -19,7 +19,7 @@ bool sleep_begin(struct sm *m, tick now)
 {
     struct sleep *s = &m->sleep;
     if (UNLIKELY(s->now >= now && s->has_ticked)) {
-        sm_cycle_again(m, now);
+        sleep_cycle_again(m, now);
         return true;
     }
     *s->wake = TICK_NEVER;

@@ -75,6 +75,9 @@ bool sleep_begin(struct sm *m, tick now);
 bool sleep_is_l1_alone(struct sm *m);
 /* The cycle has ended: sets the time of the next tick. */
 void sleep_end(struct sm *m);
+/* ahead.c: the others have come to a cycle that the SM had already: it ends that cycle, if it paused in
+ * it. */
+void sleep_cycle_again(struct sm *m, tick now);
 /* The schedulers are about to look. True: an SM that runs ahead must wait for the others before they do. */
 bool sleep_pauses(struct sm *m);
 /* Cycles that are over; one that has not come to the schedulers is not. */

@@ -10,20 +10,6 @@
 
 /* ---- life ---- */
 
-/* Each access of the L1 may cost a write-back, too, and so may a fill and a step of a flush. Misses that a
- * mechanism has delayed go on together, as many as the miss queue takes. Each small cache sends one, so does
- * the transfer engine, and a part (sm_port_lines.c) comes to these. A pool that small would be refilled too
- * often: 16 at least. */
-static uint32_t count_requests(const struct sm *m)
-{
-    enum { FILL_AND_FLUSH = 2, TRANSFER = 1, PART = 1, LEAST = 16 };
-    const struct l1_params *l1 = m->setup.l1;
-    const uint32_t delayed = m->mech->has_take_miss ? l1->miss_queue : 0;
-    const uint32_t sent =
-        2 * MIN(m->p->lsu_ports, l1->ports) + delayed + FILL_AND_FLUSH + RO_COUNT + TRANSFER + PART;
-    return MAX(sent, (uint32_t)LEAST);
-}
-
 struct sm *sm_create(const struct sm_setup *s)
 {
     struct sm *m = mem_zalloc_huge(sizeof *m);
@@ -59,7 +45,6 @@ struct sm *sm_create(const struct sm_setup *s)
     transfer_init(m);
     sm_mech_connect(m);
     sched_hear_votes(m);
-    m->requests_max = count_requests(m);
     return m;
 }
 
@@ -154,7 +139,6 @@ void sm_tick(struct sm *m, tick now)
 /* ---- what others ask for ---- */
 
 tick *sm_wake(struct sm *m) { return m->sleep.wake; }
-uint32_t sm_requests_max(const struct sm *m) { return m->requests_max; }
 
 tick sm_heard(struct sm *m)
 {

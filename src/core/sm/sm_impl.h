@@ -106,8 +106,6 @@ struct sm {
     struct access_counts accesses;
     struct mech_view mech_view;
     tick own_wake;
-    /* sm.c: see sm_requests_max */
-    uint32_t requests_max;
     struct sm_setup setup;
     uint32_t line_bytes;
     /* sm.c: see sm_sum */
@@ -166,8 +164,5 @@ static inline uint32_t sm_line_sectors(const struct sm *m)
 struct sm_own *sm_sum(struct sm *m);
 /* The stages of a cycle from the schedulers on (sm.c). */
 void sm_end_cycle(struct sm *m);
-/* The others have come to a cycle that the SM had already: it ends that cycle, if it paused in it
- * (ahead.c). */
-void sm_cycle_again(struct sm *m, tick now);
 
 #endif
