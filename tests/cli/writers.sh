@@ -12,7 +12,7 @@ part execute|m->(exec|execute|collector|pipes)|execute.c execute.h
 part fetch|m->(fetching|fetch)|fetch.c
 part scoreboard|m->(board|board_away)|scoreboard.c
 part scheduler|m->(sched|scheduler|alarm)|scheduler.c
-part lsu|m->(lsu|memory|reexec|bulks)|lsu.c lsu_build.c lsu_reexec.c lsu_reply.c
+part lsu|m->(lsu|memory|reexec|bulks)|lsu.c lsu_build.c lsu_reexec.c lsu_reply.c lsu_sleep.c
 part read-only caches|m->(misses|readonly)|readonly.c
 part prefetches|m->(prefetches|prefetch)|prefetch.c
 part transfers|m->transfer|transfer.c

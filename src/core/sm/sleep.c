@@ -4,8 +4,7 @@
  * until then the SM sleeps, and the cycles slept have the causes of the newest one (account.c). (2) Where the
  * L1 alone is awake, to send what it has queued or to answer a part of a load, only its part of the tick is
  * done. (3) Cycles in which the L1 will refuse the head of the load-store unit, and those in which hits come
- * that end no load, need not come: what happens in them is known before (lsu.c: is_refusal_ahead,
- * lsu_catch_up). --no-skip ticks every cycle and must give the same result. */
+ * that end no load, need not come: what happens in them is known before (lsu_sleep.c). --no-skip ticks every cycle and must give the same result. */
 #include "core/sm/sm_impl.h"
 
 void sleep_init(struct sm *m, tick *wake, bool has_ring)
@@ -24,7 +23,7 @@ bool sleep_begin(struct sm *m, tick now)
     }
     *s->wake = TICK_NEVER;
     const bool is_next = now == s->now + m->clock.period;
-    if (!is_next || m->lsu.reexec_rests) lsu_catch_up(m, now);
+    if (!is_next || m->lsu.sleep.rests) lsu_catch_up(m, now);
     s->cycle += is_next ? 1 : clock_cycles(&m->clock, now - s->now);
     s->now = now;
     s->has_ticked = true;

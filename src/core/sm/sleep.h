@@ -3,8 +3,14 @@
  * A stage that changes something that another stage can see says so (sleep_changed), and one that makes room
  * says so (sleep_look). A cycle in which nobody said anything, and nothing is under way in the collectors or
  * the load-store unit, leaves a state that only time or the memory system can change: until then the SM
- * sleeps. sleep.c finds that time; ahead.c lets an SM run on before the others. No other file of the SM knows
- * of either. */
+ * sleeps. sleep.c finds that time; ahead.c lets an SM run on before the others.
+ *
+ * Of cycles that an SM does not have, three more files know: lsu_sleep.c foresees hits and refusals of the
+ * L1, account.c charges slept cycles to their causes, fetch.c makes up for turns that went round (catch_up).
+ * Beside these, a part says whether it moves in the next cycle (`moved` and `awaits_queue` of execute.h,
+ * `awaits_unit` of scheduler.h, `is_busy` of prefetch.h, lsu_set_transfer), the scheduler whether an SM that
+ * is ahead may issue (sched_may_see), residency.c asks whether it is ahead (sm_fits), and what comes from
+ * outside of a cycle wakes the SM (sleep_disturb, sleep_wake_at). */
 #ifndef HEDDLE_SM_SLEEP_H
 #define HEDDLE_SM_SLEEP_H
 

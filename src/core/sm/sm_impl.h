@@ -5,7 +5,7 @@
  *   scoreboard.c       registers and memory operations under way
  *   scheduler.c        which warp issues
  *   execute.c          collectors, units, writeback (collector.c, pipes.c)
- *   lsu.c              queue of memory instructions, L1 (lsu_build.c, lsu_reply.c, lsu_reexec.c)
+ *   lsu.c              queue of memory instructions, L1 (lsu_build.c, lsu_reply.c, lsu_reexec.c, lsu_sleep.c)
  *   readonly.c         instruction, constant and texture caches
  *   prefetch.c         lines that mechanisms ask for
  *   transfer.c         registers on their way to memory and back
@@ -148,9 +148,10 @@ static inline bool lsu_has_work(const struct sm *m)
 /* Has the load-store unit something to do in the next cycle, if nothing else has? */
 static inline bool lsu_is_busy(struct sm *m)
 {
-    if (m->lsu.writeback_head != SM_NONE || m->prefetches.is_busy || m->misses.unsent || m->lsu.transfers_now)
+    if (m->lsu.writeback_head != SM_NONE || m->prefetches.is_busy || m->misses.unsent ||
+        m->lsu.sleep.transfers_now)
         return true;
-    if (m->lsu.blocked) return false;
+    if (m->lsu.sleep.blocked) return false;
     return UNLIKELY(m->lsu.has_reexec) ? !lsu_reexec_may_rest(m) : m->lsu.queue_count != 0;
 }
 
