@@ -178,8 +178,16 @@ static inline struct lsu_reexec_entry *lsu_reexec_at(const struct lsu_reexec *q,
     const uint32_t at = q->head + i;
     return &q->entries[at < q->max ? at : at - q->max];
 }
+static inline void lsu_reexec_advance(struct lsu_reexec *q)
+{
+    q->head = q->head + 1 == q->max ? 0 : q->head + 1;
+}
 /* The head was refused: it goes to the tail. */
-void lsu_reexec_to_tail(struct lsu_reexec *q);
+static inline void lsu_reexec_to_tail(struct lsu_reexec *q)
+{
+    if (q->count < q->max) *lsu_reexec_at(q, q->count) = q->entries[q->head];
+    lsu_reexec_advance(q);
+}
 /* Inside of the load-store unit: offers the next transaction of an access. False: refused; *steps_aside: it
  * may wait in the re-execution queue. */
 bool lsu_offer(struct sm *m, struct lsu_access *a, bool *steps_aside);

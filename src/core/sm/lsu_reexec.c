@@ -29,12 +29,10 @@ static void push(struct lsu_reexec *q, const struct lsu_reexec_entry *e)
     *lsu_reexec_at(q, q->count++) = *e;
 }
 
-static void advance(struct lsu_reexec *q) { q->head = q->head + 1 == q->max ? 0 : q->head + 1; }
-
 static struct lsu_reexec_entry pop(struct lsu_reexec *q)
 {
     const struct lsu_reexec_entry e = q->entries[q->head];
-    advance(q);
+    lsu_reexec_advance(q);
     q->count--;
     return e;
 }
@@ -64,12 +62,6 @@ COLD bool lsu_reexec_take(struct sm *m)
     lsu_pop_head(m);
     m->stats.reexecutions++;
     return true;
-}
-
-COLD void lsu_reexec_to_tail(struct lsu_reexec *q)
-{
-    if (q->count < q->max) *lsu_reexec_at(q, q->count) = q->entries[q->head];
-    advance(q);
 }
 
 COLD void lsu_reexec_serve(struct sm *m)

@@ -31,7 +31,7 @@ static enum l1_answer foresee(struct sm *m, struct lsu_reexec_entry *e)
     return l1_foresee(m->l1, &t, hold == MECH_HOLD_YES, absence);
 }
 
-COLD bool lsu_reexec_is_held(struct sm *m, struct lsu_reexec_entry *e)
+bool lsu_reexec_is_held(struct sm *m, struct lsu_reexec_entry *e)
 {
     struct l1_txn t;
     if (foresee(m, e) != L1_STALL_HELD) return false;
