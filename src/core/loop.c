@@ -160,7 +160,7 @@ static void run_step(struct timed_gpu *g, const struct loop_end *e)
     const bool has_fault = units_step(w->units, &step);
     if (UNLIKELY(w->ring != NULL) && gpu_time_is_edge(&g->time, DOMAIN_CORE)) smring_tick(w->ring, now);
     if (g->dispatch.is_draining && wiring_is_idle(&g->wiring)) kernel_life_drained(g);
-    if (UNLIKELY(roles_are_changing(&g->roles))) roles_look(&g->roles);
+    if (UNLIKELY(roles_are_changing(&g->roles))) kernel_life_look_at_roles(g);
     if (UNLIKELY(has_fault)) find_fault(g);
 }
 

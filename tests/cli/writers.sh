@@ -52,7 +52,7 @@ components|(g->wiring|w->(sms|slices|channels|xbar|map|ring|sharers|units|[a-z]+
 components, roles|w->(role_counts|helper_loads|cache_most|dates_copies)|wiring.c
 the dispatcher|(g->dispatch|d->(wake|is_draining|queue|next_sm|launches|counts|busy_since|setup))|dispatch.c
 the helper|(g->helper|h->[a-z_]+)|helper.c
-roles|(g->roles|r->(state|is_empty|since|setup))|roles.c
+roles|(g->roles|r->(state|is_empty|since))|roles.c
 streams|(g->streams|s->(first|last|id))|stream.c
 the sampler|(g->sampler|s->(next|interval|before))|sampler.c
 snapshots|(g->snapshots|s->(groups|group_count|helper_group|mech_end|fixed|moved))|snapshot.c
