@@ -29,8 +29,8 @@ static bool may_go_on(const struct sm *m, const struct sm_window *w, const struc
 {
     if (next >= w->end || !m->sleep.has_warps || pool->spare < w->requests_max) return false;
     if (next < w->edge) return true;
-    if (l1_may_move(m->l1)) return false;
-    return !l1_awaits_reply(m->l1) || next < xbar_reply_floor(w->xbar, m->setup.index, w->edge);
+    if (sm_port_may_move(m->port)) return false;
+    return !m->port->out || next < xbar_reply_floor(w->xbar, m->setup.index, w->edge);
 }
 
 /* Each access of the L1 may cost a write-back, too, and so may a fill and a step of a flush. Misses that a

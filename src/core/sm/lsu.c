@@ -249,7 +249,6 @@ HOT NOINLINE void lsu_cycle(struct sm *m)
         ports--;
         if (!serve_head(m)) ports = 0;
     }
-    if (UNLIKELY(m->misses.unsent)) readonly_send(m);
     if (UNLIKELY(m->prefetches.has_work)) prefetch_after(m);
     if (UNLIKELY(m->lsu.has_transfer)) transfer_after(m);
     if (m->lsu.queue_count && !m->lsu.sleep.blocked && l1_is_full(m->l1))

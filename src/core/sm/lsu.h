@@ -6,15 +6,12 @@
 
 #include "core/sm/context.h"
 #include "core/sm/lsu_sleep.h"
+#include "core/sm/readonly.h"
 #include "mem/coalesce.h"
 #include "mem/l1_hooks.h"
 
 /* Accesses of one instruction, at most: filtered texels of a volume; the coalescer makes fewer. */
 enum { SM_TXN_MAX = ISA_LANES * EMU_TEXELS_MAX };
-
-/* The small caches beside the L1, and the reads of mechanisms, which none of them keeps; RO_COUNT names the
- * L1. */
-enum sm_ro { RO_INST, RO_CONST, RO_TEX, RO_SIDE, RO_COUNT };
 
 /* Tokens of L1 transactions: what an answer is for. */
 enum lsu_token { TOKEN_LOAD, TOKEN_ATOMIC };

@@ -69,7 +69,7 @@ void sleep_end(struct sm *m)
 {
     struct sleep *s = &m->sleep;
     /* schedulers and fetch have done what they could, and said so */
-    s->is_busy = m->exec.moved || s->changed || lsu_is_busy(m);
+    s->is_busy = m->exec.moved || s->changed || m->misses.unsent || lsu_is_busy(m);
     if (s->is_busy)
         wake_at(s->wake, clock_after(&m->clock, s->now, 1)); /* nothing can want an earlier cycle */
     else

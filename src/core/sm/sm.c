@@ -123,6 +123,7 @@ HOT void sm_cycle(struct sm *m, tick now)
     if (UNLIKELY(m->sleep.votes_changed)) sched_hear_votes(m);
     if (UNLIKELY(m->alarm <= m->sleep.cycle)) ring_alarm(m);
     if (lsu_has_work(m)) lsu_cycle(m);
+    if (UNLIKELY(m->misses.unsent)) readonly_send(m);
     if (m->exec.collects || (m->exec.awaits_queue && !lsu_is_full(&m->lsu))) execute_cycle(m);
     const bool look = must_look(m);
     if (look && sleep_pauses(m)) return;
@@ -142,7 +143,7 @@ tick *sm_wake(struct sm *m) { return m->sleep.wake; }
 
 tick sm_heard(struct sm *m)
 {
-    sleep_wake_at(&m->sleep, l1_reply_at(m->l1));
+    sleep_wake_at(&m->sleep, sm_port_reply_at(m->port));
     return *m->sleep.wake;
 }
 

@@ -142,15 +142,12 @@ static inline bool lsu_has_replies(const struct sm *m)
 }
 static inline bool lsu_has_work(const struct sm *m)
 {
-    return m->lsu.queue_count || m->lsu.has_reexec || m->lsu.has_transfer || m->misses.unsent ||
-           m->prefetches.has_work;
+    return m->lsu.queue_count || m->lsu.has_reexec || m->lsu.has_transfer || m->prefetches.has_work;
 }
 /* Has the load-store unit something to do in the next cycle, if nothing else has? */
 static inline bool lsu_is_busy(struct sm *m)
 {
-    if (m->lsu.writeback_head != SM_NONE || m->prefetches.is_busy || m->misses.unsent ||
-        m->lsu.sleep.transfers_now)
-        return true;
+    if (m->lsu.writeback_head != SM_NONE || m->prefetches.is_busy || m->lsu.sleep.transfers_now) return true;
     if (m->lsu.sleep.blocked) return false;
     return UNLIKELY(m->lsu.has_reexec) ? !lsu_reexec_may_rest(m) : m->lsu.queue_count != 0;
 }
