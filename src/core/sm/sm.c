@@ -110,12 +110,23 @@ static inline __attribute__((always_inline)) void end_cycle(struct sm *m, bool l
 
 COLD void sm_end_cycle(struct sm *m) { end_cycle(m, must_look(m)); }
 
+/* Replies come to the L1 and the small caches, and requests leave; what the L1 does itself lies between. */
+static inline void move_port(struct sm *m, tick now)
+{
+    l1_begin_tick(m->l1, now);
+    sm_port_receive(m->port, now);
+    const bool has_work = l1_take_own(m->l1, now);
+    if (m->port->to_send) sm_port_forward(m->port, now);
+    if (UNLIKELY(has_work)) l1_tick(m->l1, now);
+    sleep_reply(&m->sleep, l1_has_acknowledged(m->l1));
+}
+
 HOT void sm_cycle(struct sm *m, tick now)
 {
     if (sleep_begin(m, now)) return;
     execute_begin(&m->exec);
     if (UNLIKELY(m->sleep.has_ring)) look_at_ring(m);
-    sleep_reply(&m->sleep, l1_tick(m->l1, now));
+    move_port(m, now);
     if (lsu_has_replies(m)) lsu_replies(m);
     if (sleep_is_l1_alone(m)) return;
     execute_writeback(m);
