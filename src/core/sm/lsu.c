@@ -69,7 +69,7 @@ HOT bool lsu_enqueue(struct sm *m, uint32_t access)
     m->lsu.untaken += a->count;
     if (a->ro == RO_COUNT && a->ask.kind != REQ_WRITE)
         m->memory.pendings[a->pending].left += (uint16_t)a->count;
-    if (!m->lsu.queue_count) m->lsu.head = access;
+    if (!m->lsu.queue_count) m->memory.head = access;
     const uint32_t at = m->memory.queue_head + m->lsu.queue_count++;
     m->memory.queue[at >= m->lsu.queue_max ? at - m->lsu.queue_max : at] = access;
     return true;
@@ -86,7 +86,7 @@ void lsu_count_taken(struct sm *m, struct lsu_access *a)
 
 void lsu_count(struct sm *m)
 {
-    if (m->lsu.queue_count) lsu_count_taken(m, &m->memory.accesses[m->lsu.head]);
+    if (m->lsu.queue_count) lsu_count_taken(m, &m->memory.accesses[m->memory.head]);
 }
 
 /* Cycles from the last access of an instruction to what has a fixed latency: hits in small caches, shared
@@ -115,7 +115,7 @@ void lsu_pop_head(struct sm *m)
 {
     if (++m->memory.queue_head == m->lsu.queue_max) m->memory.queue_head = 0;
     m->lsu.queue_count--;
-    m->lsu.head = m->memory.queue[m->memory.queue_head];
+    m->memory.head = m->memory.queue[m->memory.queue_head];
     debug_assert(m->lsu.queue_count || !m->lsu.untaken);
 }
 
@@ -210,7 +210,7 @@ COLD static bool refill(struct sm *m, uint32_t id)
 /* One access of the head. False: nothing more can be done in this cycle. */
 static bool serve_head(struct sm *m)
 {
-    const uint32_t id = m->lsu.head;
+    const uint32_t id = m->memory.head;
     struct lsu_access *a = &m->memory.accesses[id];
     bool goes_on = true;
     if (a->passes) {

@@ -80,15 +80,13 @@ struct lsu_atomic {
 
 /* What every cycle looks at; the parameters that it reads lie beside it. */
 struct lsu_hot {
-    /* instructions in the queue; the access at its head, while there is one */
-    uint32_t queue_count, head;
     /* transactions in the queue that no cache has taken; sm.lsu_requests */
     uint32_t untaken, untaken_max;
     /* chain of pendings */
     uint32_t writeback_head;
     uint32_t access_free, pending_free;
-    /* sm.lsu_queue */
-    uint16_t queue_max;
+    /* instructions in the queue; sm.lsu_queue */
+    uint16_t queue_count, queue_max;
     struct lsu_sleep sleep;
     /* sm.lsu_ports, lsu_replies, lsu_writebacks */
     uint8_t ports, replies, writebacks;
@@ -101,8 +99,10 @@ struct lsu {
     struct lsu_access *accesses;
     struct lsu_pending *pendings;
     struct lsu_atomic *atomics;
-    /* accesses, a ring */
+    /* accesses, a ring; its count lies in lsu_hot, where mem/ring.h cannot have it without cost */
     uint32_t *queue;
+    /* the access at the queue's head, while there is one */
+    uint32_t head;
     uint32_t queue_head, writeback_tail, atomic_free;
     /* transactions of the head that statistics have */
     uint32_t counted;

@@ -43,18 +43,18 @@ COLD bool lsu_reexec_is_next(const struct sm *m)
 {
     const struct lsu_reexec *q = &m->reexec;
     if (!m->lsu.queue_count || q->count == q->max) return true;
-    const struct lsu_access *head = &m->memory.accesses[m->lsu.head];
+    const struct lsu_access *head = &m->memory.accesses[m->memory.head];
     return head->ro == RO_COUNT && has_context(q, head->ask.warp);
 }
 
 COLD bool lsu_reexec_take(struct sm *m)
 {
     struct lsu_reexec *q = &m->reexec;
-    struct lsu_access *a = &m->memory.accesses[m->lsu.head];
+    struct lsu_access *a = &m->memory.accesses[m->memory.head];
     const uint32_t context = a->ask.warp;
     if (q->count == q->max || has_context(q, context) || a->is_bulk) return false;
     lsu_count_taken(m, a);
-    push(q, &(struct lsu_reexec_entry){.access = m->lsu.head, .counted = m->memory.counted});
+    push(q, &(struct lsu_reexec_entry){.access = m->memory.head, .counted = m->memory.counted});
     q->contexts[context / 64] |= 1ull << context % 64;
     m->memory.counted = 0;
     m->lsu.untaken -= (uint32_t)(a->count - a->done);

@@ -99,7 +99,7 @@ COLD static void settle_rest(struct sm *m, tick until)
 
 bool lsu_is_refusal_ahead(struct sm *m)
 {
-    const struct lsu_access *a = &m->memory.accesses[m->lsu.head];
+    const struct lsu_access *a = &m->memory.accesses[m->memory.head];
     if (a->passes || a->done == a->count || a->ro != RO_COUNT || a->ask.kind != REQ_READ) return false;
     if (m->lsu.reexecutes) return false;
     struct l1_txn t;

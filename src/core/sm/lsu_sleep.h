@@ -10,10 +10,10 @@
 struct lsu_sleep {
     /* pendings that wait for nothing but hits */
     uint16_t only_hits;
-    /* hits in the L1 that end no load are taken when the SM wakes for something else */
-    bool past_hits;
     /* the L1 refused the head, or will; only the L1 can change that */
     bool blocked;
+    /* hits in the L1 that end no load are taken when the SM wakes for something else */
+    bool past_hits : 1;
     /* the next cycle may not be slept through: registers of a CTA move (transfer.c) */
     bool transfers_now : 1;
     /* the SM sleeps though loads of the re-execution queue would be offered: in vain */

@@ -11,7 +11,7 @@ enum sm_ro { RO_INST, RO_CONST, RO_TEX, RO_SIDE, RO_COUNT };
 
 struct readonly_hot {
     /* misses that are still to be sent */
-    uint32_t unsent;
+    uint16_t unsent;
 };
 struct readonly {
     struct rocache cache[RO_COUNT];

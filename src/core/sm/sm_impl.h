@@ -68,6 +68,7 @@ struct sm {
      * this line. */
     /* scheduler.c: cycle of the next timer, or at which the first sleeping warp goes on */
     _Alignas(HOST_LINE) uint64_t alarm;
+    struct sm_port *port;
     struct lsu_hot lsu;
     struct readonly_hot misses;
     union prefetch_hot prefetches;
@@ -91,7 +92,6 @@ struct sm {
     _Alignas(HOST_LINE) struct account account;
     struct sm_stats stats;
     struct readonly readonly;
-    struct sm_port *port;
 
     /* cold */
     struct lsu_reexec reexec;
