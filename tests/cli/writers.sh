@@ -6,13 +6,13 @@ set -eu
 cd "$1/src/core"
 
 # What it is | how code names it | the files that may write it. "m" is the SM, "x" a context, "b" a bank.
-of_sm='part sleep|m->(sleep|own_wake)|sleep.c sleep.h ahead.c
+of_sm='part sleep|m->(sleep|sleep_cold)|sleep.c sleep.h ahead.c
 when an SM wakes|\*m->sleep\.wake|sleep.c ahead.c
 part execute|m->(exec|execute|collector|pipes)|execute.c execute.h
-part fetch|m->(fetching|fetch)|fetch.c
-part scoreboard|m->(board|board_away)|scoreboard.c
+part fetch|m->(fetching|fetch|fetch_cold)|fetch.c
+part scoreboard|m->(board|board_cold)|scoreboard.c
 part scheduler|m->(sched|scheduler|alarm)|scheduler.c
-part lsu|m->(lsu|memory|reexec|bulks)|lsu.c lsu_build.c lsu_reexec.c lsu_reply.c lsu_sleep.c
+part lsu|m->(lsu|memory|reexec)|lsu.c lsu_build.c lsu_reexec.c lsu_reply.c lsu_sleep.c
 part read-only caches|m->(misses|readonly)|readonly.c
 part prefetches|m->(prefetches|prefetch)|prefetch.c
 part transfers|m->transfer|transfer.c
@@ -102,7 +102,7 @@ TABLE
 
 cd sm
 check "$of_sm"
-expect_none "when an SM wakes" "sleep.c sleep.h ahead.c" 'wake_at\((m->sleep|&m->own_wake)'
+expect_none "when an SM wakes" "sleep.c sleep.h ahead.c" 'wake_at\((m->sleep|&m->sleep_cold)'
 cd ..
 check "$of_gpu"
 cd mech

@@ -282,7 +282,7 @@ static void port_registers_release(void *host, uint32_t row)
 }
 
 /* A mechanism that has rows as long as nobody needs them uses those that it has: no row holds registers and
- * something else. One that counts rows (cerf) has taken none. */
+ * something else. One with other rows, or that only counts them, has taken none. */
 static bool has_row(const struct mech_seat *seat, uint32_t row)
 {
     const struct mech_sm_setup *s = &seat->sm->setup;

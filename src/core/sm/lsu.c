@@ -30,7 +30,7 @@ void lsu_init(struct sm *m, const struct sm_params *p)
     u->accesses = mem_zalloc_huge(accesses * sizeof *u->accesses);
     u->pendings = mem_zalloc_huge(p->lsu_pending * sizeof *u->pendings);
     u->atomics = mem_zalloc_huge(atomics * sizeof *u->atomics);
-    m->bulks = mem_zalloc_huge(accesses * sizeof *m->bulks);
+    u->bulks = mem_zalloc_huge(accesses * sizeof *u->bulks);
     u->queue = mem_zalloc_huge(p->lsu_queue * sizeof *u->queue);
     for (uint32_t i = 0; i < accesses; i++) u->accesses[i].next = i + 1 < accesses ? i + 1 : SM_NONE;
     for (uint32_t i = 0; i < p->lsu_pending; i++)
@@ -45,7 +45,7 @@ void lsu_free(struct sm *m)
     mem_free_huge(m->memory.accesses);
     mem_free_huge(m->memory.pendings);
     mem_free_huge(m->memory.atomics);
-    mem_free_huge(m->bulks);
+    mem_free_huge(m->memory.bulks);
     mem_free_huge(m->memory.queue);
     free(m->reexec.entries);
 }
@@ -199,7 +199,7 @@ COLD static bool refill(struct sm *m, uint32_t id)
     struct lsu_access *a = &m->memory.accesses[id];
     lsu_count_taken(m, a);
     m->memory.counted = a->done = 0;
-    a->count = (uint16_t)lsu_bulk_next(m, &m->bulks[id], a);
+    a->count = (uint16_t)lsu_bulk_next(m, &m->memory.bulks[id], a);
     m->lsu.untaken += a->count;
     if (a->ask.kind != REQ_READ) return a->count;
     m->memory.pendings[a->pending].left += a->count;

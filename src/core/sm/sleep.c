@@ -10,7 +10,7 @@
 void sleep_init(struct sm *m, tick *wake, bool has_ring)
 {
     m->sleep.has_ring = has_ring;
-    m->sleep.wake = wake ? wake : &m->own_wake;
+    m->sleep.wake = wake ? wake : &m->sleep_cold.wake;
     *m->sleep.wake = TICK_NEVER;
 }
 

@@ -26,7 +26,7 @@ enum sm_ahead {
 };
 
 struct sleep {
-    /* where the SM says when it next has something to do: beside those of the other SMs, or own_wake */
+    /* where the SM says when it next has something to do: beside those of the other SMs, or sleep_cold.wake */
     tick *wake;
     /* time of the newest tick; when something other than the L1 moves, after a tick in which nothing did */
     tick now, next_own;
@@ -54,6 +54,11 @@ struct sleep {
     uint8_t ahead;
     /* a warp is here; messages may come over the SMs' ring */
     bool has_warps : 1, has_ring : 1;
+};
+
+struct sleep_cold {
+    /* of an SM whose set-up has no `wake` */
+    tick wake;
 };
 
 static inline void sleep_changed(struct sleep *s) { s->changed = true; }

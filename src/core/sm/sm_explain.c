@@ -51,7 +51,7 @@ static void explain_cta(const struct sm *m, uint32_t cta, struct strbuf *out)
     const struct sm_cta *c = &m->residency.ctas[cta];
     if (s->place == CTA_ACTIVE) return; /* or there is none */
     strbuf_printf(out, "  CTA %llu of %u warps %s%s; %s\n", (unsigned long long)c->linear, c->left,
-                  places[s->place], c->has_rows ? "" : " nor registers",
+                  places[s->place], c->has_rows ? "" : ", without rows of the register file",
                   s->could_go_on ? "could go on" : "waits for memory");
 }
 

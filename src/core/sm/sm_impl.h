@@ -95,17 +95,14 @@ struct sm {
 
     /* cold */
     struct lsu_reexec reexec;
-    /* by access of the load-store unit */
-    struct lsu_bulk *bulks;
     struct prefetch prefetch;
     struct transfer transfer;
     struct swaps swaps;
-    struct board_away board_away;
-    struct fetch_stall fetch_stall;
-    struct fetch_latch fetch_latches[SM_FETCH_WARPS_MAX];
+    struct board_cold board_cold;
+    struct fetch_cold fetch_cold;
     struct access_counts accesses;
     struct mech_view mech_view;
-    tick own_wake;
+    struct sleep_cold sleep_cold;
     struct sm_setup setup;
     uint32_t line_bytes;
     /* sm.c: see sm_sum */
