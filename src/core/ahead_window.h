@@ -7,7 +7,7 @@
 #ifndef HEDDLE_AHEAD_WINDOW_H
 #define HEDDLE_AHEAD_WINDOW_H
 
-#include "core/sm/sm.h"
+#include "core/sm/sm_ahead.h"
 
 /* The times at which SMs are next looked at. */
 struct ahead_limits {

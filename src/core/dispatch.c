@@ -22,12 +22,17 @@ void dispatch_init(struct dispatcher *d, const struct dispatch_setup *setup)
     *d = (struct dispatcher){.wake = TICK_NEVER, .busy_since = TICK_NEVER, .setup = *setup};
 }
 
+void dispatch_close_grid(struct gpu_kernel *k, struct emu_stats *stats)
+{
+    emu_grid_close(k->grid, stats);
+    k->grid = NULL;
+}
+
 void dispatch_abandon(struct dispatcher *d)
 {
     for (uint32_t i = 0; i < d->queue.len; i++) {
         struct gpu_kernel *k = d->queue.data[i];
-        if (k->grid) emu_grid_close(k->grid, NULL);
-        k->grid = NULL;
+        if (k->grid) dispatch_close_grid(k, NULL);
     }
 }
 

@@ -71,6 +71,8 @@ void dispatch_drain(struct dispatcher *d, struct gpu_kernel *k);
 struct gpu_kernel *dispatch_draining(const struct dispatcher *d);
 /* A kernel has ended and is counted; then, when its statistics have been taken, it leaves the queue. */
 void dispatch_count_end(struct dispatcher *d, const struct gpu_kernel *k);
+/* In between, with what the emulator counted. NULL: nobody wants to know. */
+void dispatch_close_grid(struct gpu_kernel *k, struct emu_stats *stats);
 void dispatch_remove(struct dispatcher *d, const struct gpu_kernel *k);
 
 /* Is there room for one more grid? */
@@ -100,9 +102,9 @@ void dispatch_end_tick(struct dispatcher *d, bool has_started);
 
 /* All warps of a CTA have ended and it has left its SM. */
 void dispatch_cta_done(void *dispatcher, uint32_t sm, struct cta *cta, struct emu_grid *grid);
-/* The slot in which the requests of a grid are counted; 0: none. */
 /* An SM has more room than before. */
 void dispatch_look(void *dispatcher);
+/* The slot in which the requests of a grid are counted; 0: none. */
 uint32_t dispatch_owner_slot(void *dispatcher, const struct emu_grid *grid);
 
 /* ---- what others ask ---- */

@@ -16,12 +16,19 @@ struct gpu_kernel *gpu_kernel_create(const struct emu_launch *l, uint64_t stream
     return k;
 }
 
+char *gpu_kernel_give_name(struct gpu_kernel *k)
+{
+    char *name = k->name;
+    k->name = NULL;
+    return name;
+}
+
 void gpu_kernel_free(struct gpu_kernel *k)
 {
     assert(!k->measure.before);
     free(k->params);
     free(k->cta_starts);
     free(k->name);
-    free(k->measure.loads);
+    free(k->measure.owned.loads);
     free(k);
 }

@@ -1,7 +1,7 @@
 /* gpu_kernel.h: one launch, from the call that queues it to its end.
  *
- * The dispatcher writes what it decides and counts; kernel_life.c writes `measure`, what it notes for the
- * record of the kernel. */
+ * gpu_kernel.c writes what was launched, the dispatcher what it decides and counts, and kernel_life.c
+ * `measure`, what it notes for the record of the kernel. */
 #ifndef HEDDLE_GPU_KERNEL_H
 #define HEDDLE_GPU_KERNEL_H
 
@@ -19,13 +19,19 @@ enum kernel_state {
     KERNEL_DRAINING
 };
 
+/* Events that have an owner (owned_stats.h). */
+struct kernel_owned {
+    /* per-PC load table; NULL: nothing was taken yet */
+    struct pc_load_stats *loads;
+    struct sm_own events;
+};
+
 struct kernel_measure {
     uint64_t start_cycle;
     /* snapshot of all statistics at the start */
     void **before;
-    /* per-PC load table and owned events (owned_stats.h): taken before the SMs forget them */
-    struct pc_load_stats *loads;
-    struct sm_own own;
+    /* taken before the SMs forget them */
+    struct kernel_owned owned;
 };
 
 struct gpu_kernel {
@@ -54,6 +60,8 @@ struct gpu_kernel {
 
 /* Copies the launch, its parameters and its name. */
 struct gpu_kernel *gpu_kernel_create(const struct emu_launch *l, uint64_t stream, uint64_t id);
+/* The kernel's name, which the caller frees. The kernel has none from then on. */
+char *gpu_kernel_give_name(struct gpu_kernel *k);
 /* The grid is closed already, and the snapshot in `measure` freed. */
 void gpu_kernel_free(struct gpu_kernel *k);
 

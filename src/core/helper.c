@@ -61,8 +61,8 @@ static bool check(struct helper *h, struct diag_list *diags)
     return isa;
 }
 
-bool helper_init(struct helper *h, struct wiring *w, const struct gpu_time *time, helper_compiler *compiler,
-                 struct diag_list *diags)
+bool helper_init(struct helper *h, const struct wiring *w, const struct gpu_time *time,
+                 helper_compiler *compiler, struct diag_list *diags)
 {
     *h = (struct helper){.wiring = w, .time = time, .compile = compiler};
     if (!w->cache_most) return true;
@@ -227,41 +227,41 @@ static bool open_grids(struct helper *h, struct emu_fault *fault)
     return true;
 }
 
-static bool start_ctas(struct helper *h, const struct helper_grid *g, struct emu_fault *fault)
+bool helper_open(struct helper *h, struct emu_device *device, struct emu_fault *fault)
 {
-    struct wiring *w = h->wiring;
-    for (uint32_t i = 0; i < cache_sms(h) * g->ctas_each; i++) {
-        const uint32_t sm = w->compute_count + i / g->ctas_each;
-        units_run_sm(w->units, sm);
-        units_wake_sm(w->units, sm);
-        if (!sm_start_cta(w->sms[sm], h->time->now, g->grid, i)) return out_of_memory(fault);
-    }
-    return true;
-}
-
-static bool start_parts(struct helper *h, struct emu_fault *fault)
-{
-    for (uint32_t i = 0; cache_sms(h) && i < h->wants.part_count; i++)
-        if (!start_ctas(h, &h->grids[i], fault)) return false;
-    wiring_set_helper(h->wiring, warps_all(h) * h->wants.window_loads);
-    return true;
-}
-
-bool helper_start(struct helper *h, struct emu_device *device, struct emu_fault *fault)
-{
-    if (!h->mech || helper_is_running(h)) return true;
+    assert(helper_is_wanted(h));
     h->device = device;
     if (!h->module && (!make_window(h) || !make_table(h) || !load(h))) return out_of_memory(fault);
     if (!open_grids(h, fault)) return false;
     const struct mech_slices_helper started = {
         .window = &h->window, .warps = warps_all(h), .cache_sms = cache_sms(h)};
     h->is_running = true;
-    if (mech_slices_start(h->wiring->mech_slices, &started)) return start_parts(h, fault);
+    if (mech_slices_start(h->wiring->mech_slices, &started)) return true;
     *fault = (struct emu_fault){.kind = EMU_BAD_MECHANISM};
     snprintf(fault->message, sizeof fault->message, "heddle: error: %s\n",
              mech_gpu_failure(h->wiring->mech_gpu)->text);
     return false;
 }
+
+bool helper_choose(const struct helper *h, struct helper_walk *w)
+{
+    for (; cache_sms(h) && w->part < h->wants.part_count; w->part++, w->next = 0) {
+        const uint32_t each = h->grids[w->part].ctas_each;
+        if (w->next == cache_sms(h) * each) continue;
+        w->cta = w->next++;
+        w->sm = h->wiring->compute_count + w->cta / each;
+        return true;
+    }
+    return false;
+}
+
+bool helper_start_cta(const struct helper *h, const struct helper_walk *w, struct emu_fault *fault)
+{
+    struct emu_grid *grid = h->grids[w->part].grid;
+    return sm_start_cta(h->wiring->sms[w->sm], h->time->now, grid, w->cta) || out_of_memory(fault);
+}
+
+uint32_t helper_loads(const struct helper *h) { return warps_all(h) * h->wants.window_loads; }
 
 /* Whose kernel it is, on which SM, and for which slice the warp works. */
 static void tell_place(const struct helper *h, uint32_t part, struct helper_grid *g)
@@ -308,12 +308,7 @@ static void end_grid(struct helper *h, struct helper_grid *g)
     for (uint32_t i = 0; i < h->wiring->sm_count; i++) sm_grid_end(h->wiring->sms[i], id);
 }
 
-void helper_retire(struct helper *h)
-{
-    mech_slices_retire(h->wiring->mech_slices);
-    units_wake_slices(h->wiring->units);
-    wiring_set_helper(h->wiring, 0);
-}
+void helper_retire(const struct helper *h) { mech_slices_retire(h->wiring->mech_slices); }
 
 static void close_grids(struct helper *h)
 {
@@ -334,7 +329,6 @@ void helper_pause(struct helper *h)
 
 void helper_close(struct helper *h)
 {
-    if (h->wiring) wiring_set_helper(h->wiring, 0);
     close_grids(h);
     if (h->module) emu_module_unload(h->device, h->module);
     h->module = NULL;

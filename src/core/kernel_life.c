@@ -1,6 +1,7 @@
-/* kernel_life.c: a kernel on the machine: it is opened, its CTAs are started, it drains, it ends. The
- * dispatcher decides; here components are settled, snapshots taken, laws checked and records written at
- * the moments that it names.
+/* kernel_life.c: a kernel on the machine: it is opened, its CTAs are started, it drains, it ends; before it
+ * comes, SMs may change their roles. The dispatcher, the helper and the roles decide; here SMs have their
+ * cycles, components are settled, snapshots taken, laws checked and records written at the moments that they
+ * name.
  *
  * (1) Before statistics are read, all components have settled.
  * (2) An SM has had its cycle before a CTA is handed to it in that cycle, whether the SM was awake or not:
@@ -19,13 +20,20 @@ static void free_before(struct timed_gpu *g, struct gpu_kernel *k)
 
 /* ---- records ---- */
 
+/* Once. */
+static void take_owned(struct timed_gpu *g, struct gpu_kernel *k)
+{
+    assert(!k->measure.owned.loads);
+    k->measure.owned = owned_sum(&g->wiring, k);
+}
+
 /* The statistics of a kernel up to now. Takes its owned events, unless that is done already. */
 static void **kernel_stats(struct timed_gpu *g, struct gpu_kernel *k, bool is_partial)
 {
     void **stats = snapshot_since(&g->snapshots, k->measure.before);
-    if (!k->measure.loads) owned_take(&g->wiring, k);
+    if (!k->measure.owned.loads) take_owned(g, k);
     if (k->overlapped)
-        owned_replace(stats, &k->measure.own);
+        owned_replace(stats, &k->measure.owned.events);
     else if (!is_partial)
         laws_check_alone(k, stats, cycle_now(g), &g->end);
     return stats;
@@ -35,8 +43,7 @@ static void **kernel_stats(struct timed_gpu *g, struct gpu_kernel *k, bool is_pa
 static void record_kernel(struct timed_gpu *g, struct gpu_kernel *k, bool is_partial)
 {
     const struct emu_launch *l = &k->launch;
-    struct timed_kernel t = {.name = k->name,
-                             .id = k->id,
+    struct timed_kernel t = {.id = k->id,
                              .stream = k->stream,
                              .start_cycle = k->measure.start_cycle,
                              .end_cycle = cycle_now(g),
@@ -52,15 +59,79 @@ static void record_kernel(struct timed_gpu *g, struct gpu_kernel *k, bool is_par
                              .load_count = l->kernel->inst_count};
     memcpy(t.grid, l->grid, sizeof t.grid);
     memcpy(t.block, l->block, sizeof t.block);
-    t.loads = k->measure.loads;
-    k->measure.loads = NULL;
-    k->name = NULL;
+    t.name = gpu_kernel_give_name(k);
+    t.loads = k->measure.owned.loads;
+    k->measure.owned.loads = NULL;
     struct emu_stats emu = {0};
-    if (!is_partial) { /* else its CTAs are still on the SMs */
-        emu_grid_close(k->grid, &emu);
-        k->grid = NULL;
-    }
+    if (!is_partial) dispatch_close_grid(k, &emu); /* else its CTAs are still on the SMs */
     records_add_kernel(&g->records, &t, &emu);
+}
+
+/* ---- SMs in cache mode ---- */
+
+/* A CTA is to be started on this SM. */
+static void prepare_sm(struct timed_gpu *g, uint32_t sm)
+{
+    units_run_sm(g->wiring.units, sm);
+    units_wake_sm(g->wiring.units, sm);
+}
+
+/* Unless it runs, or there is none. False: the fault says why it cannot. */
+static bool start_helper(struct timed_gpu *g, struct emu_fault *fault)
+{
+    const struct helper *h = &g->helper;
+    struct helper_walk w = {0};
+    if (!helper_is_wanted(h)) return true;
+    if (!helper_open(&g->helper, g->device, fault)) return false;
+    while (helper_choose(h, &w)) {
+        prepare_sm(g, w.sm);
+        if (!helper_start_cta(h, &w, fault)) return false;
+    }
+    wiring_set_helper(&g->wiring, helper_loads(h));
+    return true;
+}
+
+void kernel_life_retire_helper(struct timed_gpu *g)
+{
+    helper_retire(&g->helper);
+    units_wake_slices(g->wiring.units);
+    wiring_set_helper(&g->wiring, 0);
+}
+
+/* What SMs have counted stays with the roles in which they did. */
+static void assign_roles(struct timed_gpu *g, struct emu_fault *fault)
+{
+    const struct wiring *w = &g->wiring;
+    if (helper_is_running(&g->helper)) helper_pause(&g->helper);
+    units_settle(w->units);
+    void **before = snapshot_take(&g->snapshots);
+    wiring_set_roles(&g->wiring, g->time.now, roles_chosen(&g->roles));
+    snapshot_move_roles(&g->snapshots, before);
+    dispatch_set_sms(&g->dispatch, w->compute_count);
+    if (!start_helper(g, fault)) return;
+    mech_slices_drop_lines(w->mech_slices);
+    units_wake_slices(w->units);
+}
+
+/* Goes on with a change of roles. True: each SM has the role that was chosen. fault->kind is not EMU_OK: the
+ * helper could not start. */
+static bool set_roles(struct timed_gpu *g, struct emu_fault *fault)
+{
+    fault->kind = EMU_OK;
+    if (roles_end(&g->roles)) wiring_count_change(&g->wiring, cycle_now(g) - g->roles.since);
+    const enum roles_next next = roles_next(&g->roles, cycle_now(g));
+    if (next == ROLES_RETIRE && helper_is_running(&g->helper)) kernel_life_retire_helper(g);
+    if (next == ROLES_ASSIGN) assign_roles(g, fault);
+    return next == ROLES_NOTHING;
+}
+
+void kernel_life_look_at_roles(struct timed_gpu *g)
+{
+    const struct roles *r = &g->roles;
+    if (!roles_await_empty(r) || !wiring_is_idle(&g->wiring)) return;
+    if (roles_await_helper(r) && helper_has_ctas(&g->helper)) return;
+    roles_found_empty(&g->roles);
+    dispatch_look(&g->dispatch);
 }
 
 /* ---- opening ---- */
@@ -84,7 +155,7 @@ static void open_kernel(struct timed_gpu *g, struct gpu_kernel *k)
 {
     struct emu_fault fault;
     streams_kernel_began(&g->streams, k);
-    if (!helper_start(&g->helper, g->device, &fault) || !dispatch_open(&g->dispatch, k, g->device, &fault)) {
+    if (!start_helper(g, &fault) || !dispatch_open(&g->dispatch, k, g->device, &fault)) {
         run_end_fault(&g->end, &fault);
         return;
     }
@@ -100,7 +171,7 @@ static bool may_open(struct timed_gpu *g, const struct gpu_kernel *k)
 {
     struct emu_fault fault;
     if (!dispatch_may_open(&g->dispatch, k)) return false;
-    if (g->dispatch.queue.len || roles_are_set(&g->roles, g->device, &fault)) return true;
+    if (g->dispatch.queue.len || set_roles(g, &fault)) return true;
     if (fault.kind != EMU_OK) run_end_fault(&g->end, &fault);
     return false;
 }
@@ -150,7 +221,7 @@ static void end_kernel(struct timed_gpu *g, struct gpu_kernel *k)
 static void begin_drain(struct timed_gpu *g, struct gpu_kernel *k)
 {
     dispatch_drain(&g->dispatch, k);
-    owned_take(&g->wiring, k); /* SMs forget it at the end of a kernel */
+    take_owned(g, k); /* SMs forget it at the end of a kernel */
     for (uint32_t i = 0; i < g->wiring.compute_count; i++) sm_kernel_end(g->wiring.sms[i], g->time.now);
     units_look_at_all(g->wiring.units);
 }
@@ -183,8 +254,7 @@ static bool start_ctas(struct timed_gpu *g)
     struct dispatch_walk w = dispatch_begin_walk(&g->dispatch);
     while (dispatch_choose(&g->dispatch, &w)) {
         struct emu_fault fault;
-        units_run_sm(g->wiring.units, w.sm);
-        units_wake_sm(g->wiring.units, w.sm);
+        prepare_sm(g, w.sm);
         if (!dispatch_still_fits(&g->dispatch, &w)) continue;
         if (!dispatch_start(&g->dispatch, &w, &fault)) {
             run_end_fault(&g->end, &fault);
@@ -216,6 +286,7 @@ void kernel_life_abandon(struct timed_gpu *g)
     }
     wiring_abandon(&g->wiring);
     dispatch_abandon(&g->dispatch);
+    wiring_set_helper(&g->wiring, 0);
     helper_close(&g->helper);
 }
 

@@ -97,7 +97,7 @@ void laws_check_kernel(const struct wiring *w, const struct gpu_kernel *k, uint6
 void laws_check_alone(const struct gpu_kernel *k, void *const *stats, uint64_t cycle, struct run_end *end)
 {
     struct strbuf out = {0};
-    owned_compare(stats, &k->measure.own, &out);
+    owned_compare(stats, &k->measure.owned.events, &out);
     judge(&out, cycle, "a kernel has ended", end);
 }
 

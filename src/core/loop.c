@@ -146,7 +146,7 @@ static COLD void find_fault(struct timed_gpu *g)
  * end. */
 static void run_step(struct timed_gpu *g, const struct loop_end *e)
 {
-    struct wiring *w = &g->wiring;
+    const struct wiring *w = &g->wiring;
     const tick now = g->time.now;
     if (gpu_time_is_edge(&g->time, DOMAIN_CORE) && dispatch_wake(g) <= now) {
         units_catch_up(w->units);
@@ -159,8 +159,8 @@ static void run_step(struct timed_gpu *g, const struct loop_end *e)
     const struct units_step step = {.is_draining = is_emptying(g), .ahead_end = find_ahead_end(g, e)};
     const bool has_fault = units_step(w->units, &step);
     if (UNLIKELY(w->ring != NULL) && gpu_time_is_edge(&g->time, DOMAIN_CORE)) smring_tick(w->ring, now);
-    if (g->dispatch.is_draining && wiring_is_idle(w)) kernel_life_drained(g);
-    if (UNLIKELY(roles_are_changing(&g->roles))) roles_look(&g->roles);
+    if (g->dispatch.is_draining && wiring_is_idle(&g->wiring)) kernel_life_drained(g);
+    if (UNLIKELY(roles_are_changing(&g->roles))) kernel_life_look_at_roles(g);
     if (UNLIKELY(has_fault)) find_fault(g);
 }
 

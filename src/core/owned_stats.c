@@ -74,7 +74,6 @@ bool timed_is_own(const struct timed_group *group, const struct stat_row *row)
 
 static void sum_events(const struct wiring *w, const struct emu_grid *grid, struct sm_own *out)
 {
-    memset(out, 0, sizeof *out);
     for (uint32_t i = 0; i < w->sm_count; i++) sm_own_add(w->sms[i], grid, out);
     l1_stats_derive(&out->l1);
 }
@@ -103,11 +102,12 @@ static struct pc_load_stats *sum_loads(const struct wiring *w, const struct emu_
     return sum;
 }
 
-void owned_take(const struct wiring *w, struct gpu_kernel *k)
+struct kernel_owned owned_sum(const struct wiring *w, const struct gpu_kernel *k)
 {
-    assert(!k->measure.loads);
-    sum_events(w, k->grid, &k->measure.own);
-    k->measure.loads = sum_loads(w, k->grid, k->launch.kernel);
+    struct kernel_owned sum = {0};
+    sum_events(w, k->grid, &sum.events);
+    sum.loads = sum_loads(w, k->grid, k->launch.kernel);
+    return sum;
 }
 
 static void replace(const struct range *r, void *stats, const void *own)

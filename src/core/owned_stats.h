@@ -7,9 +7,9 @@
 #include "core/gpu_kernel.h"
 #include "core/wiring.h"
 
-/* Sums the owned events of a kernel and its per-PC load table over the SMs, into k->measure. Once, before the
- * SMs forget them. */
-void owned_take(const struct wiring *w, struct gpu_kernel *k);
+/* The owned events of a kernel and its per-PC load table, which the caller frees: sums over the SMs. To be
+ * called before these forget them. */
+struct kernel_owned owned_sum(const struct wiring *w, const struct gpu_kernel *k);
 /* Replaces the machine's counts by the kernel's own, in a difference of two snapshots. */
 void owned_replace(void **stats, const struct sm_own *own);
 /* Writes the rows in which the two differ, one a line. */

@@ -3,6 +3,11 @@
 
 #include "core/snapshot.h"
 
+void records_init(struct records *r, bool has_timeline)
+{
+    *r = (struct records){.has_timeline = has_timeline};
+}
+
 void records_add_kernel(struct records *r, const struct timed_kernel *k, const struct emu_stats *emu)
 {
     vec_push(&r->kernels, *k);

@@ -19,6 +19,7 @@ struct records {
     VEC(struct timed_transfer) transfers;
 };
 
+void records_init(struct records *r, bool has_timeline);
 /* Names, load tables and statistics of these belong to the records from here on. */
 void records_add_kernel(struct records *r, const struct timed_kernel *k, const struct emu_stats *emu);
 void records_add_sample(struct records *r, const struct timed_sample *s);

@@ -10,20 +10,11 @@
  *
  * All of this is real traffic and takes real time (helper.change_cycles). Contents do not move: what the
  * helper had is fetched again. A machine on which kernels of several streams always overlap never changes its
- * roles. */
+ * roles. Here is said what is to be done; kernel_life.c does it. */
 #ifndef HEDDLE_ROLES_H
 #define HEDDLE_ROLES_H
 
-#include "core/helper.h"
-#include "core/snapshot.h"
-
-struct roles_setup {
-    struct wiring *wiring;
-    struct helper *helper;
-    struct dispatcher *dispatch;
-    const struct gpu_time *time;
-    struct snapshots *snapshots;
-};
+#include "core/wiring.h"
 
 enum roles_state { ROLES_SET, ROLES_RETIRING, ROLES_STARTING };
 
@@ -34,16 +25,33 @@ struct roles {
     bool is_empty;
     /* core cycle at which the change began */
     uint64_t since;
-    struct roles_setup setup;
+    const struct wiring *wiring;
 };
 
-void roles_init(struct roles *r, const struct roles_setup *setup);
+void roles_init(struct roles *r, const struct wiring *w);
 static inline bool roles_are_changing(const struct roles *r) { return r->state != ROLES_SET; }
-/* A kernel is to come, and none is on the machine: does each SM have the role that was chosen? If not the
- * change goes on: ask again when the dispatcher wakes. fault->kind is not EMU_OK: the helper could not
- * start. */
-bool roles_are_set(struct roles *r, struct emu_device *device, struct emu_fault *fault);
-/* At the end of a step while roles are changing: looks whether the machine is empty. */
-void roles_look(struct roles *r);
+/* SMs that are to be in cache mode, as mechanisms have chosen. */
+uint32_t roles_chosen(const struct roles *r);
+
+/* What is to be done when a kernel is to come and none is on the machine. */
+enum roles_next {
+    /* each SM has the role that was chosen: the kernel may come */
+    ROLES_NOTHING,
+    /* the machine is to become empty first */
+    ROLES_AWAIT,
+    /* 1: the helper is to retire */
+    ROLES_RETIRE,
+    /* 2: SMs get the roles that were chosen, and the helper starts */
+    ROLES_ASSIGN
+};
+/* True: a change has ended, which began at `since`. To be asked before roles_next. */
+bool roles_end(struct roles *r);
+/* The caller does what it says, now, and asks again when the dispatcher wakes. */
+enum roles_next roles_next(struct roles *r, uint64_t cycle);
+/* While roles are changing: does the change wait until the machine is empty, and the helper's CTAs are gone?
+ * roles_found_empty: they are. */
+static inline bool roles_await_empty(const struct roles *r) { return !r->is_empty; }
+static inline bool roles_await_helper(const struct roles *r) { return r->state == ROLES_RETIRING; }
+void roles_found_empty(struct roles *r);
 
 #endif

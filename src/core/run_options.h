@@ -40,17 +40,17 @@ struct run_options {
 };
 
 enum run_kind {
-    /* Bool. */
+    /* bool */
     RUN_FLAG,
-    /* uint32_t. */
+    /* uint32_t */
     RUN_U32,
-    /* uint64_t. */
+    /* uint64_t */
     RUN_U64,
-    /* Const char *. */
+    /* const char * */
     RUN_TEXT,
-    /* uint32_t: the position in row.choices. */
+    /* uint32_t: the position in row.choices */
     RUN_CHOICE,
-    /* Const char *const *, in several parts. */
+    /* const char *const *, in several parts */
     RUN_LIST
 };
 

@@ -61,7 +61,7 @@ static bool init_threads(struct timed_gpu *g, struct diag_list *diags)
 static void init_rooms(struct timed_gpu *g)
 {
     const struct wiring *w = &g->wiring;
-    g->records.has_timeline = g->options.timeline;
+    records_init(&g->records, g->options.timeline);
     dispatch_init(&g->dispatch, &(struct dispatch_setup){.machine = &g->machine,
                                                          .time = &g->time,
                                                          .sms = w->sms,
@@ -73,11 +73,7 @@ static void init_rooms(struct timed_gpu *g)
     streams_init(&g->streams,
                  &(struct stream_setup){.machine = &g->machine, .time = &g->time, .records = &g->records});
     snapshot_init(&g->snapshots, w, &g->time, &g->dispatch, &g->streams);
-    roles_init(&g->roles, &(struct roles_setup){.wiring = &g->wiring,
-                                                .helper = &g->helper,
-                                                .dispatch = &g->dispatch,
-                                                .time = &g->time,
-                                                .snapshots = &g->snapshots});
+    roles_init(&g->roles, w);
     sampler_init(&g->sampler, &g->snapshots, g->options.sample_cycles);
     loop_init(g);
 }
@@ -134,7 +130,7 @@ void timed_leave_device(struct timed_gpu *g)
 {
     assert(!timed_pending(g));
     if (!helper_is_running(&g->helper) || run_has_ended(&g->end)) return;
-    helper_retire(&g->helper);
+    kernel_life_retire_helper(g);
     loop_run(g, GOAL_HELPER_GONE, 0);
     helper_close(&g->helper);
 }

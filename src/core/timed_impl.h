@@ -8,8 +8,8 @@
  *   run_end.h    how the run ended                      stuck.h     the watchdog; laws.h: what must hold
  *
  * Rooms do not know this struct. Four files do: timed.c (the interface), loop.c (time), kernel_life.c (what
- * is measured and checked when kernels open and end) and kept.c (the run in a journal). Calls go down from
- * these to the rooms; results come back. */
+ * is started, measured and checked when kernels open and end) and kept.c (the run in a journal). Calls go
+ * down from these to the rooms; results come back. */
 #ifndef HEDDLE_TIMED_IMPL_H
 #define HEDDLE_TIMED_IMPL_H
 
@@ -74,6 +74,10 @@ void loop_run(struct timed_gpu *g, enum loop_goal goal, uint64_t stream_or_mark)
 void kernel_life_tick(struct timed_gpu *g);
 /* The machine is empty: the kernel that drained has ended. */
 void kernel_life_drained(struct timed_gpu *g);
+/* At the end of a step while SMs change their roles: looks whether the machine is empty. */
+void kernel_life_look_at_roles(struct timed_gpu *g);
+/* The warps of the helper are to end. */
+void kernel_life_retire_helper(struct timed_gpu *g);
 /* The run has ended: kernels that were running are recorded as far as they came, and let go. */
 void kernel_life_abandon(struct timed_gpu *g);
 void kernel_life_close(struct timed_gpu *g);

@@ -163,11 +163,21 @@ bool l1_next_done(struct l1 *c, tick now, uint32_t *token)
 
 /* ---- the cycle ---- */
 
-/* What only some machines, or moments, have, with the way out between. */
-static void l1_tick_special(struct l1 *c, tick now)
+void l1_begin_tick(struct l1 *c, tick now)
 {
+    c->last = now;
+    c->offers_next = c->has_acknowledged = false;
+}
+
+bool l1_take_own(struct l1 *c, tick now)
+{
+    if (LIKELY(!c->is_special)) return false;
     l1_take_answers(c, now);
-    sm_port_forward(c->port, now);
+    return true;
+}
+
+void l1_tick(struct l1 *c, tick now)
+{
     if (c->has_due) l1_take_due(c, now); /* what goes on leaves in the next cycle, as any miss */
     if (c->has_pipe) c->has_acknowledged |= l1_pipe_tick(c, now);
     if (c->is_flushing) {
@@ -176,17 +186,7 @@ static void l1_tick_special(struct l1 *c, tick now)
     }
 }
 
-bool l1_tick(struct l1 *c, tick now)
-{
-    c->last = now;
-    c->offers_next = c->has_acknowledged = false;
-    sm_port_receive(c->port, now);
-    if (UNLIKELY(c->is_special))
-        l1_tick_special(c, now);
-    else if (c->port->to_send)
-        sm_port_forward(c->port, now);
-    return c->has_acknowledged;
-}
+bool l1_has_acknowledged(const struct l1 *c) { return c->has_acknowledged; }
 
 /* ---- state that others ask for ---- */
 

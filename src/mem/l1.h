@@ -169,9 +169,17 @@ struct l1_setup {
 struct l1 *l1_create(const struct l1_setup *s);
 void l1_destroy(struct l1 *c);
 
-/* Once a core cycle, before accesses: takes what the port has for its clients, fills, moves the port's queues
- * on. True: l1_writes_pending may have changed. */
-bool l1_tick(struct l1 *c, tick now);
+/* Once a core cycle, before accesses, in this order:
+ *   l1_begin_tick;
+ *   the port takes a reply (sm_port_receive);
+ *   l1_take_own: what an ideal L1 answers itself; true: l1_tick has something to do;
+ *   the port sends a request (sm_port_forward);
+ *   l1_tick, where it has: the pipeline, delayed misses, a flush.
+ * l1_has_acknowledged: l1_writes_pending may have changed in this cycle. */
+void l1_begin_tick(struct l1 *c, tick now);
+bool l1_take_own(struct l1 *c, tick now);
+void l1_tick(struct l1 *c, tick now);
+bool l1_has_acknowledged(const struct l1 *c);
 enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t);
 /* Pops one load that is done. */
 bool l1_next_done(struct l1 *c, tick now, uint32_t *token);

@@ -284,10 +284,6 @@ bool l1_missed_hit(struct l1 *c, tick now, uint32_t *token)
 
 /* ---- waking ---- */
 
-bool l1_may_move(const struct l1 *c) { return sm_port_may_move(c->port); }
-bool l1_awaits_reply(const struct l1 *c) { return c->port->out; }
-tick l1_reply_at(const struct l1 *c) { return sm_port_reply_at(c->port); }
-
 static inline tick l1_next_cycle(const struct l1 *c) { return c->last + c->clock.period; }
 
 /* What only some machines, or moments, have. */

@@ -12,12 +12,6 @@
 tick l1_wake(const struct l1 *c);
 /* l1_wake, if hits can wait. */
 tick l1_wake_past_hits(const struct l1 *c);
-/* In the next cycle it may send something, or take a reply that is in its link. */
-bool l1_may_move(const struct l1 *c);
-/* It waits for replies that are not there yet. */
-bool l1_awaits_reply(const struct l1 *c);
-/* When the next reply can be taken; TICK_NEVER: none is here. */
-tick l1_reply_at(const struct l1 *c);
 
 /* The load that l1_next_done would pop is a hit. */
 bool l1_next_is_hit(const struct l1 *c);

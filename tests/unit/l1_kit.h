@@ -73,11 +73,22 @@ static inline void finish(struct bench *b)
     req_pool_free(&b->pool);
 }
 
+/* As an SM's cycle begins. */
+static inline void tick_cycle(struct bench *b, uint64_t cycle)
+{
+    const tick now = cycle * PERIOD;
+    l1_begin_tick(b->l1, now);
+    sm_port_receive(b->port, now);
+    const bool has_work = l1_take_own(b->l1, now);
+    sm_port_forward(b->port, now);
+    if (has_work) l1_tick(b->l1, now);
+}
+
 /* Every cycle up to this one has had its tick; so accesses, requests and replies below are in the order of
  * time. */
 static inline void tick_to(struct bench *b, uint64_t cycle)
 {
-    while (b->next_cycle <= cycle) l1_tick(b->l1, b->next_cycle++ * PERIOD);
+    while (b->next_cycle <= cycle) tick_cycle(b, b->next_cycle++);
 }
 
 static inline struct l1_txn txn(enum req_kind kind, enum req_class cls, uint64_t line, uint32_t token)

@@ -133,7 +133,7 @@ static uint64_t run_random(const struct l1_params *p, uint64_t seed, bool skip, 
         if (s->b.wake <= cycle * PERIOD) next_sm = cycle;
         if (skip && next_sm != cycle) continue;
         s->b.wake = TICK_NEVER;
-        l1_tick(s->b.l1, cycle * PERIOD);
+        tick_cycle(&s->b, cycle);
         uint32_t before = s->sent;
         offer(s, cycle, TOKENS);
         if (o) settle_claim(o, s->b.l1, cycle);

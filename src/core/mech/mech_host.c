@@ -78,6 +78,13 @@ static void seat_fill(struct mech_sm *m, uint32_t i)
     if (mech->admit) m->admit_policy = (int)i;
 }
 
+static void find_next_timer(struct mech_sm *m)
+{
+    m->next_timer = UINT64_MAX;
+    for (uint32_t i = 0; i < m->count; i++) m->next_timer = MIN(m->next_timer, m->seats[i].due);
+    if (m->setup.votes_changed) *m->setup.votes_changed = true;
+}
+
 /* All seats are there before the first init: a vote in it is combined with the others. */
 static void call_inits(void *sm)
 {
@@ -107,7 +114,7 @@ struct mech_sm *mech_sm_create(const struct mech_sm_setup *setup)
     assert(m->policy >= 0); /* mech_set_create sees to it */
     mech_combine_masks(m);
     mech_combine_limits(m);
-    mech_find_next_timer(m);
+    find_next_timer(m);
     m->in_init = true;
     mech_gpu_try(m->setup.gpu, call_inits, m);
     m->in_init = false;
@@ -373,11 +380,11 @@ void mech_on_ring(struct mech_sm *m, uint64_t cycle)
 
 /* ---- timers ---- */
 
-void mech_find_next_timer(struct mech_sm *m)
+void mech_set_timer(struct mech_seat *seat, uint64_t now, uint32_t cycles)
 {
-    m->next_timer = UINT64_MAX;
-    for (uint32_t i = 0; i < m->count; i++) m->next_timer = MIN(m->next_timer, m->seats[i].due);
-    if (m->setup.votes_changed) *m->setup.votes_changed = true;
+    seat->period = seat->mech->on_timer ? cycles : 0;
+    seat->due = seat->period ? MAX(now, seat->fired) + seat->period : UINT64_MAX;
+    find_next_timer(seat->sm);
 }
 
 /* The seat whose timer is due first, if any is due by cycle. */
@@ -400,5 +407,5 @@ void mech_on_timer(struct mech_sm *m, uint64_t cycle)
         const uint32_t i = seat->index;
         MECH_TELL_ONE(on_timer, seat->fired);
     }
-    mech_find_next_timer(m);
+    find_next_timer(m);
 }

@@ -50,9 +50,7 @@ static void port_set_timer(void *host, uint64_t now, uint32_t cycles)
     struct mech_seat *seat = host;
     if (UNLIKELY(now > UINT64_MAX - cycles))
         mech_fail(seat, "set_timer", "now is %llu, which is beyond all cycles", (unsigned long long)now);
-    seat->period = seat->mech->on_timer ? cycles : 0;
-    seat->due = seat->period ? MAX(now, seat->fired) + seat->period : UINT64_MAX;
-    mech_find_next_timer(seat->sm);
+    mech_set_timer(seat, now, cycles);
 }
 
 static void port_note(void *host, uint64_t cycle, uint32_t kind, uint64_t a, uint64_t b)
@@ -284,7 +282,7 @@ static void port_registers_release(void *host, uint32_t row)
 }
 
 /* A mechanism that has rows as long as nobody needs them uses those that it has: no row holds registers and
- * something else. One that counts rows (cerf) has taken none. */
+ * something else. One with other rows, or that only counts them, has taken none. */
 static bool has_row(const struct mech_seat *seat, uint32_t row)
 {
     const struct mech_sm_setup *s = &seat->sm->setup;

@@ -35,8 +35,9 @@ struct mech_seat {
 NORETURN COLD void mech_fail(const struct mech_seat *seat, const char *where, const char *fmt, ...)
     PRINTF_LIKE(3, 4);
 
-/* mech_host.c: after the timer of a seat was set; misses that take_miss has claimed. */
-void mech_find_next_timer(struct mech_sm *m);
+/* mech_host.c: the mechanism's timer comes `cycles` cycles after now or its last call, and so on; 0: never.
+ * Misses that take_miss has claimed. */
+void mech_set_timer(struct mech_seat *seat, uint64_t now, uint32_t cycles);
 bool mech_has_claimed(const struct mech_sm *m, uint32_t token);
 void mech_end_claim(struct mech_sm *m, uint32_t token);
 

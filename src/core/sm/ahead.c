@@ -11,6 +11,8 @@
  * cycle handles it. (4) With a warp here, its kernel cannot end meanwhile; the dispatcher starts CTAs where
  * others have ended, so not here. (5) A mechanism may let more CTAs in while the SM is ahead: then the SM
  * stops by (2) or (3), and has no room for them until the others have come to that cycle (sm_fits). */
+#include "core/sm/sm_ahead.h"
+
 #include "core/sm/sm_impl.h"
 #include "mem/xbar.h"
 
@@ -27,8 +29,22 @@ static bool may_go_on(const struct sm *m, const struct sm_window *w, const struc
 {
     if (next >= w->end || !m->sleep.has_warps || pool->spare < w->requests_max) return false;
     if (next < w->edge) return true;
-    if (l1_may_move(m->l1)) return false;
-    return !l1_awaits_reply(m->l1) || next < xbar_reply_floor(w->xbar, m->setup.index, w->edge);
+    if (sm_port_may_move(m->port)) return false;
+    return !m->port->out || next < xbar_reply_floor(w->xbar, m->setup.index, w->edge);
+}
+
+/* Each access of the L1 may cost a write-back, too, and so may a fill and a step of a flush. Misses that a
+ * mechanism has delayed go on together, as many as the miss queue takes. Each small cache sends one, so does
+ * the transfer engine, and a part (sm_port_lines.c) comes to these. A pool that small would be refilled too
+ * often: 16 at least. */
+uint32_t sm_requests_max(const struct sm *m)
+{
+    enum { FILL_AND_FLUSH = 2, TRANSFER = 1, PART = 1, LEAST = 16 };
+    const struct l1_params *l1 = m->setup.l1;
+    const uint32_t delayed = m->mech->has_take_miss ? l1->miss_queue : 0;
+    const uint32_t sent =
+        2 * MIN(m->p->lsu_ports, l1->ports) + delayed + FILL_AND_FLUSH + RO_COUNT + TRANSFER + PART;
+    return MAX(sent, (uint32_t)LEAST);
 }
 
 bool sm_may_run_ahead(const struct sm *m) { return m->scheduler.issue_width == 1; }
@@ -55,7 +71,7 @@ bool sleep_pauses(struct sm *m)
     return true;
 }
 
-void sm_cycle_again(struct sm *m, tick now)
+void sleep_cycle_again(struct sm *m, tick now)
 {
     if (m->sleep.now > now) return; /* statistics of a run that has ended too early */
     const uint8_t was = m->sleep.ahead;

@@ -14,7 +14,7 @@
 
 void fetch_init(struct sm *m, const struct sm_params *p)
 {
-    m->fetch.latches = m->fetch_latches;
+    m->fetch.latches = m->fetch_cold.latches;
     m->fetch.past_branch = p->fetch_past_branch;
 }
 
@@ -212,7 +212,7 @@ static uint32_t count_slots(const struct sm *m, const uint64_t *slots_of)
 /* The SM slept since the newest stall, and the turn went round. */
 static COLD void catch_up(struct sm *m)
 {
-    const struct fetch_stall *s = &m->fetch_stall;
+    const struct fetch_stall *s = &m->fetch_cold.stall;
     uint64_t turns = (m->sleep.cycle - s->cycle - 1) % count_slots(m, s->slots);
     for (; turns; turns--) m->fetch.last = next_in_turn(m, s->slots);
 }
@@ -220,7 +220,7 @@ static COLD void catch_up(struct sm *m)
 /* Returns whether another warp may still find room where those before it, in a row, have not. */
 static COLD bool stall(struct sm *m, const uint64_t *slots_of)
 {
-    struct fetch_stall *s = &m->fetch_stall;
+    struct fetch_stall *s = &m->fetch_cold.stall;
     const size_t bytes = m->state.bank_count * sizeof *slots_of;
     if (memcmp(s->slots, slots_of, bytes) != 0) m->fetch.stalls = 0;
     memcpy(s->slots, slots_of, bytes);
@@ -288,6 +288,6 @@ static bool fetch_next(struct sm *m)
 
 void fetch_cycle(struct sm *m)
 {
-    if (UNLIKELY(m->fetch.stalls && m->sleep.cycle > m->fetch_stall.cycle + 1)) catch_up(m);
+    if (UNLIKELY(m->fetch.stalls && m->sleep.cycle > m->fetch_cold.stall.cycle + 1)) catch_up(m);
     for (uint32_t i = 0; i < m->p->fetch_warps && fetch_next(m); i++) {}
 }

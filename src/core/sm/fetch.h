@@ -25,10 +25,14 @@ struct fetch {
     /* stalls in a row with nothing changed between them */
     uint16_t stalls;
 };
-/* The newest stall: its cycle, and the slots whose turn it could be. */
-struct fetch_stall {
-    uint64_t cycle;
-    uint64_t slots[SM_BANKS_MAX];
+struct fetch_cold {
+    /* the newest stall: its cycle, and the slots whose turn it could be */
+    struct fetch_stall {
+        uint64_t cycle;
+        uint64_t slots[SM_BANKS_MAX];
+    } stall;
+    /* what fetch.latches points to */
+    struct fetch_latch latches[SM_FETCH_WARPS_MAX];
 };
 
 struct sm;

@@ -1,6 +1,8 @@
 /* load_stats.c: see load_stats.h. */
 #include "core/sm/load_stats.h"
 
+#include "core/sm/sm_impl.h"
+
 /* Regions of a set of lines, to begin with: sets are made for each launch, and many loads touch little. */
 enum { SEEN_REGIONS = 2 };
 
@@ -25,7 +27,8 @@ void load_executed(struct sm_load *l, uint64_t warp, uint64_t address, uint32_t 
     l->last.valid = true;
 }
 
-void load_accessed(struct sm_load *l, uint64_t line, enum l1_answer answer)
+/* The L1 took one access of a load; line: the number of the line. */
+static void accessed(struct sm_load *l, uint64_t line, enum l1_answer answer)
 {
     l->stats.accesses++;
     l->stats.misses += answer == L1_MISS;
@@ -33,14 +36,47 @@ void load_accessed(struct sm_load *l, uint64_t line, enum l1_answer answer)
     l->stats.unique_lines += lineset_add(&l->seen, line);
 }
 
-void load_used_prefetch(struct sm_load *l, bool is_late)
+/* The load is the first that wants the line of a prefetch; is_late: that is on its way. */
+static void used_prefetch(struct sm_load *l, bool is_late)
 {
     l->stats.prefetch_useful += !is_late;
     l->stats.prefetch_late += is_late;
 }
 
-void load_evicted(struct sm_load *l, uint32_t by_pc)
+/* A line that the load brought has left for one of a load at this PC. */
+static void evicted(struct sm_load *l, uint32_t by_pc)
 {
     l->stats.evicted++;
     top_note(&l->stats.evictor, by_pc);
+}
+
+void load_prefetched(struct sm_load *l) { l->stats.prefetches++; }
+
+/* The program whose access this is: the counters of its grid lie in it. */
+static const struct sm_program *program_of(const struct l1_txn *t)
+{
+    const char *own = (const char *)t->own;
+    return (const void *)(own - offsetof(struct sm_program, own.l1));
+}
+
+/* What a miss replaced, and whether a prefetch was of use. */
+NOINLINE static void count_seldom(const struct sm_program *p, const struct l1_txn *t,
+                                  const struct l1_result *r)
+{
+    if (r->has_evicted && r->evicted_pc < p->inst_count) evicted(&p->loads[r->evicted_pc], t->pc);
+    if (r->is_first_use) used_prefetch(&p->loads[t->pc], r->answer != L1_HIT);
+}
+
+HOT void load_on_access(void *sm, tick now, const struct l1_txn *t, const struct l1_result *r)
+{
+    struct sm *m = sm;
+    if (t->is_prefetch || !load_is_of_program(t)) return;
+    if (t->kind != REQ_READ) {
+        m->accesses.others[r->answer]++;
+        return;
+    }
+    if (UNLIKELY(r->answer == L1_SENT)) m->accesses.loads_sent++;
+    const struct sm_program *p = program_of(t);
+    accessed(&p->loads[t->pc], t->addr >> p->line_shift, r->answer);
+    if (UNLIKELY(r->has_evicted | r->is_first_use)) count_seldom(p, t, r);
 }

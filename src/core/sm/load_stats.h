@@ -1,8 +1,9 @@
-/* load_stats.h: what is counted of each load instruction (APRES, Table I). See load_stats.c. */
+/* load_stats.h: what is counted of each load instruction (APRES, Table I), and of other accesses of the L1.
+ * See load_stats.c. */
 #ifndef HEDDLE_SM_LOAD_STATS_H
 #define HEDDLE_SM_LOAD_STATS_H
 
-#include "mem/l1.h"
+#include "mem/l1_hooks.h"
 #include "mem/lineset.h"
 #include "stats/run.h"
 
@@ -21,11 +22,21 @@ struct sm_load {
 /* A warp, by its number in the grid, executed the load at the address of its first lane; it touched `lines`
  * lines. */
 void load_executed(struct sm_load *l, uint64_t warp, uint64_t address, uint32_t lines);
-/* The L1 took one access of it; line: the number of the line. */
-void load_accessed(struct sm_load *l, uint64_t line, enum l1_answer answer);
-/* It is the first that wants the line of a prefetch; is_late: that is on its way. */
-void load_used_prefetch(struct sm_load *l, bool is_late);
-/* A line that it brought has left for one of a load at this PC. */
-void load_evicted(struct sm_load *l, uint32_t by_pc);
+/* A prefetch that a mechanism made for it has left for memory. */
+void load_prefetched(struct sm_load *l);
+
+/* Accesses of global and local memory that no load's statistics have; mechanisms are told of them
+ * (sm_ports.c). */
+struct access_counts {
+    /* stores and atomics, by the L1's answer; loads that bypassed it */
+    uint64_t others[L1_TAKEN], loads_sent;
+};
+/* Of global or local memory: what mechanisms decide on. Textures that go through the L1 are not. */
+static inline bool load_is_of_program(const struct l1_txn *t)
+{
+    return t->cls == REQ_GLOBAL || t->cls == REQ_LOCAL;
+}
+/* The L1 of an SM took an access: a hook of it (mem/l1_hooks.h). */
+void load_on_access(void *sm, tick now, const struct l1_txn *t, const struct l1_result *r);
 
 #endif

@@ -30,16 +30,14 @@ void lsu_init(struct sm *m, const struct sm_params *p)
     u->accesses = mem_zalloc_huge(accesses * sizeof *u->accesses);
     u->pendings = mem_zalloc_huge(p->lsu_pending * sizeof *u->pendings);
     u->atomics = mem_zalloc_huge(atomics * sizeof *u->atomics);
-    m->bulks = mem_zalloc_huge(accesses * sizeof *m->bulks);
+    u->bulks = mem_zalloc_huge(accesses * sizeof *u->bulks);
     u->queue = mem_zalloc_huge(p->lsu_queue * sizeof *u->queue);
     for (uint32_t i = 0; i < accesses; i++) u->accesses[i].next = i + 1 < accesses ? i + 1 : SM_NONE;
     for (uint32_t i = 0; i < p->lsu_pending; i++)
         u->pendings[i].next = i + 1 < p->lsu_pending ? i + 1 : SM_NONE;
     for (uint32_t i = 0; i < atomics; i++) u->atomics[i].next = i + 1 < atomics ? i + 1 : SM_NONE;
     lsu_reexec_init(m, m->mech->reexec_entries);
-    const struct l1_params *l1 = m->setup.l1;
-    m->lsu.sleeps_past_hits =
-        !l1->perfect && !l1->tag_latency && !m->mech->has_extra_hit && m->lsu.replies >= l1->ports;
+    lsu_sleep_init(m);
 }
 
 void lsu_free(struct sm *m)
@@ -47,7 +45,7 @@ void lsu_free(struct sm *m)
     mem_free_huge(m->memory.accesses);
     mem_free_huge(m->memory.pendings);
     mem_free_huge(m->memory.atomics);
-    mem_free_huge(m->bulks);
+    mem_free_huge(m->memory.bulks);
     mem_free_huge(m->memory.queue);
     free(m->reexec.entries);
 }
@@ -71,7 +69,7 @@ HOT bool lsu_enqueue(struct sm *m, uint32_t access)
     m->lsu.untaken += a->count;
     if (a->ro == RO_COUNT && a->ask.kind != REQ_WRITE)
         m->memory.pendings[a->pending].left += (uint16_t)a->count;
-    if (!m->lsu.queue_count) m->lsu.head = access;
+    if (!m->lsu.queue_count) m->memory.head = access;
     const uint32_t at = m->memory.queue_head + m->lsu.queue_count++;
     m->memory.queue[at >= m->lsu.queue_max ? at - m->lsu.queue_max : at] = access;
     return true;
@@ -88,7 +86,7 @@ void lsu_count_taken(struct sm *m, struct lsu_access *a)
 
 void lsu_count(struct sm *m)
 {
-    if (m->lsu.queue_count) lsu_count_taken(m, &m->memory.accesses[m->lsu.head]);
+    if (m->lsu.queue_count) lsu_count_taken(m, &m->memory.accesses[m->memory.head]);
 }
 
 /* Cycles from the last access of an instruction to what has a fixed latency: hits in small caches, shared
@@ -117,26 +115,13 @@ void lsu_pop_head(struct sm *m)
 {
     if (++m->memory.queue_head == m->lsu.queue_max) m->memory.queue_head = 0;
     m->lsu.queue_count--;
-    m->lsu.head = m->memory.queue[m->memory.queue_head];
+    m->memory.head = m->memory.queue[m->memory.queue_head];
     debug_assert(m->lsu.queue_count || !m->lsu.untaken);
 }
 
 /* ---- offering accesses ---- */
 
 static bool is_refused(enum l1_answer a) { return a >= L1_STALL_LINE; }
-
-/* What the L1 is asked: the access's next transaction. */
-static inline void next_transaction(const struct lsu_access *a, struct l1_txn *t)
-{
-    const struct coalesce_txn *c = &a->txns[a->done];
-    *t = a->ask;
-    t->addr = c->line;
-    t->sectors = c->sectors;
-    t->write_bytes = c->write_bytes;
-    t->partial = c->partial;
-    t->is_first = a->done == 0;
-    if (a->done >= a->local_from) t->cls = REQ_LOCAL; /* textures have no such part */
-}
 
 /* With a record of its own, which is taken off the free list when the L1 has taken it: an ideal L1 performs
  * it at once. */
@@ -156,7 +141,7 @@ static enum l1_answer offer_atomic(struct sm *m, const struct lsu_access *a, str
 static enum l1_answer offer_l1(struct sm *m, const struct lsu_access *a)
 {
     struct l1_txn t;
-    next_transaction(a, &t);
+    lsu_next_transaction(a, &t);
     const enum l1_answer got =
         a->ask.kind == REQ_ATOMIC ? offer_atomic(m, a, &t) : l1_access(m->l1, m->sleep.now, &t);
     if (a->is_texture && !is_refused(got)) {
@@ -194,10 +179,10 @@ static inline bool offer(struct sm *m, struct lsu_access *a, bool *steps_aside)
 {
     const enum l1_answer got = offer_l1(m, a);
     *steps_aside = is_refused(got) && may_step_aside(a, got);
-    m->lsu.blocked = is_refused(got) && got != L1_STALL_PORT && got != L1_STALL_HELD &&
-                     (LIKELY(!m->lsu.reexecutes) || a->ask.kind != REQ_READ);
+    m->lsu.sleep.blocked = is_refused(got) && got != L1_STALL_PORT && got != L1_STALL_HELD &&
+                           (LIKELY(!m->lsu.reexecutes) || a->ask.kind != REQ_READ);
     if (is_refused(got)) return false;
-    if (got == L1_HIT && m->lsu.sleeps_past_hits && a->ask.kind == REQ_READ)
+    if (got == L1_HIT && m->lsu.sleep.past_hits && a->ask.kind == REQ_READ)
         m->memory.pendings[a->pending].hits++;
     a->done++;
     return true;
@@ -208,15 +193,13 @@ COLD bool lsu_offer(struct sm *m, struct lsu_access *a, bool *steps_aside)
     return offer(m, a, steps_aside);
 }
 
-COLD void lsu_next_transaction(const struct lsu_access *a, struct l1_txn *t) { next_transaction(a, t); }
-
 /* The next transactions of a bulk copy, when the last of those before are taken. False: that was all. */
 COLD static bool refill(struct sm *m, uint32_t id)
 {
     struct lsu_access *a = &m->memory.accesses[id];
     lsu_count_taken(m, a);
     m->memory.counted = a->done = 0;
-    a->count = (uint16_t)lsu_bulk_next(m, &m->bulks[id], a);
+    a->count = (uint16_t)lsu_bulk_next(m, &m->memory.bulks[id], a);
     m->lsu.untaken += a->count;
     if (a->ask.kind != REQ_READ) return a->count;
     m->memory.pendings[a->pending].left += a->count;
@@ -227,7 +210,7 @@ COLD static bool refill(struct sm *m, uint32_t id)
 /* One access of the head. False: nothing more can be done in this cycle. */
 static bool serve_head(struct sm *m)
 {
-    const uint32_t id = m->lsu.head;
+    const uint32_t id = m->memory.head;
     struct lsu_access *a = &m->memory.accesses[id];
     bool goes_on = true;
     if (a->passes) {
@@ -251,37 +234,13 @@ static bool serve_head(struct sm *m)
     return goes_on;
 }
 
-/* The head's next load is offered in the next cycle. Where the L1 can tell that it will refuse it, that cycle
- * need not come. */
-static bool is_refusal_ahead(struct sm *m)
-{
-    const struct lsu_access *a = &m->memory.accesses[m->lsu.head];
-    if (a->passes || a->done == a->count || a->ro != RO_COUNT || a->ask.kind != REQ_READ) return false;
-    if (m->lsu.reexecutes) return false;
-    struct l1_txn t;
-    next_transaction(a, &t);
-    return l1_refuses_ahead(m->l1, m->sleep.now, &t);
-}
-
-bool lsu_is_unchanged(struct sm *m)
-{
-    if (!m->lsu.blocked) return !m->lsu.has_reexec;
-    return m->lsu.blocked = l1_still_refuses(m->l1, m->sleep.now);
-}
-
-void lsu_settle(struct sm *m, tick until)
-{
-    if (m->lsu.reexec_rests) lsu_reexec_settle(m, until);
-    l1_settle(m->l1, until);
-}
-
 HOT NOINLINE void lsu_cycle(struct sm *m)
 {
     uint32_t ports = m->lsu.ports;
-    m->lsu.blocked = m->lsu.blocked && l1_still_refuses(m->l1, m->sleep.now);
+    m->lsu.sleep.blocked = m->lsu.sleep.blocked && l1_still_refuses(m->l1, m->sleep.now);
     if (UNLIKELY(m->prefetches.has_work)) prefetch_before(m);
     if (UNLIKELY(m->lsu.has_transfer)) transfer_before(m);
-    if (m->lsu.blocked) ports = 0;
+    if (m->lsu.sleep.blocked) ports = 0;
     if (UNLIKELY(m->lsu.has_reexec) && ports && lsu_reexec_is_next(m)) {
         lsu_reexec_serve(m);
         ports = lsu_reexec_is_full(m) ? 0 : ports - 1;
@@ -290,8 +249,8 @@ HOT NOINLINE void lsu_cycle(struct sm *m)
         ports--;
         if (!serve_head(m)) ports = 0;
     }
-    if (UNLIKELY(m->misses.unsent)) readonly_send(m);
     if (UNLIKELY(m->prefetches.has_work)) prefetch_after(m);
     if (UNLIKELY(m->lsu.has_transfer)) transfer_after(m);
-    if (m->lsu.queue_count && !m->lsu.blocked && l1_is_full(m->l1)) m->lsu.blocked = is_refusal_ahead(m);
+    if (m->lsu.queue_count && !m->lsu.sleep.blocked && l1_is_full(m->l1))
+        m->lsu.sleep.blocked = lsu_is_refusal_ahead(m);
 }

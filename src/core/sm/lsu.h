@@ -1,19 +1,17 @@
 /* lsu.h: the load-store unit: a queue of memory instructions, what the caches are asked for, and the loads
  * that wait for answers. lsu.c serves the queue, lsu_build.c makes its accesses, lsu_reply.c takes the
- * answers. */
+ * answers, lsu_reexec.c keeps what steps aside, and lsu_sleep.c knows which cycles need not come. */
 #ifndef HEDDLE_SM_LSU_H
 #define HEDDLE_SM_LSU_H
 
 #include "core/sm/context.h"
+#include "core/sm/lsu_sleep.h"
+#include "core/sm/readonly.h"
 #include "mem/coalesce.h"
-#include "mem/l1_sleep.h"
+#include "mem/l1_hooks.h"
 
 /* Accesses of one instruction, at most: filtered texels of a volume; the coalescer makes fewer. */
 enum { SM_TXN_MAX = ISA_LANES * EMU_TEXELS_MAX };
-
-/* The small caches beside the L1, and the reads of mechanisms, which none of them keeps; RO_COUNT names the
- * L1. */
-enum sm_ro { RO_INST, RO_CONST, RO_TEX, RO_SIDE, RO_COUNT };
 
 /* Tokens of L1 transactions: what an answer is for. */
 enum lsu_token { TOKEN_LOAD, TOKEN_ATOMIC };
@@ -58,7 +56,7 @@ struct lsu_pending {
     /* the emulator's record of a deferred atomic; SM_NONE: there is none */
     uint32_t record;
     uint16_t context;
-    /* answers still to come; how many of them are hits of the L1 (0 unless sleeps_past_hits) */
+    /* answers still to come; how many of them are hits in the L1 (0, unless sleep.past_hits) */
     uint16_t left, hits;
     /* group and epoch of cp.async, as scoreboard.c gave it */
     uint8_t group;
@@ -82,34 +80,31 @@ struct lsu_atomic {
 
 /* What every cycle looks at; the parameters that it reads lie beside it. */
 struct lsu_hot {
-    /* instructions in the queue; the access at its head, while there is one */
-    uint32_t queue_count, head;
     /* transactions in the queue that no cache has taken; sm.lsu_requests */
     uint32_t untaken, untaken_max;
     /* chain of pendings */
     uint32_t writeback_head;
     uint32_t access_free, pending_free;
-    /* sm.lsu_queue; pendings that wait for nothing but hits */
-    uint16_t queue_max, only_hits;
+    /* instructions in the queue; sm.lsu_queue */
+    uint16_t queue_count, queue_max;
+    struct lsu_sleep sleep;
     /* sm.lsu_ports, lsu_replies, lsu_writebacks */
     uint8_t ports, replies, writebacks;
-    /* hits in the L1 that end no load are taken when the SM wakes for something else */
-    bool sleeps_past_hits;
-    /* the L1 refused the head, or will; only the L1 can change that */
-    bool blocked;
     /* the re-execution queue is not empty; there is one */
-    bool has_reexec, reexecutes;
-    /* registers of a CTA move (transfer.c); the next cycle may not be slept through for them */
-    bool has_transfer : 1, transfers_now : 1;
-    /* the SM sleeps though loads of the re-execution queue would be offered: in vain */
-    bool reexec_rests : 1;
+    bool has_reexec : 1, reexecutes : 1;
+    /* registers of a CTA move (transfer.c) */
+    bool has_transfer : 1;
 };
 struct lsu {
     struct lsu_access *accesses;
     struct lsu_pending *pendings;
     struct lsu_atomic *atomics;
-    /* accesses, a ring */
+    /* by access */
+    struct lsu_bulk *bulks;
+    /* accesses, a ring; its count lies in lsu_hot, where mem/ring.h cannot have it without cost */
     uint32_t *queue;
+    /* the access at the queue's head, while there is one */
+    uint32_t head;
     uint32_t queue_head, writeback_tail, atomic_free;
     /* transactions of the head that statistics have */
     uint32_t counted;
@@ -123,16 +118,10 @@ struct lsu_reexec {
     /* accesses, a ring; with each, its transactions that statistics have */
     struct lsu_reexec_entry {
         uint32_t access, counted;
-        /* reexec_rests: enum l1_answer, why it would be refused */
-        uint8_t cause;
-        /* of its next transaction */
-        struct l1_absence absence;
+        struct lsu_foreseen foreseen;
     } * entries;
     uint32_t max, head, count;
-    /* reexec_rests: the first cycle slept through that is not accounted for; when a load is to be offered
-     * again; cycles of the newest sleep */
-    tick rested_to, rests_until;
-    uint32_t slept;
+    struct lsu_rest rest;
     /* contexts that have one in it, a bit set */
     uint64_t contexts[SM_CONTEXTS_MAX / 64];
 };
@@ -147,7 +136,7 @@ bool lsu_idle(const struct sm *m);
 static inline void lsu_set_transfer(struct lsu_hot *u, bool has_transfer, bool is_busy)
 {
     u->has_transfer = has_transfer;
-    u->transfers_now = is_busy;
+    u->sleep.transfers_now = is_busy;
 }
 /* Is there room for one more memory instruction at issue, and in the queue? */
 static inline bool lsu_has_room(const struct lsu_hot *u)
@@ -182,30 +171,45 @@ bool lsu_reexec_is_full(const struct sm *m);
 bool lsu_reexec_take(struct sm *m);
 bool lsu_reexec_is_next(const struct sm *m);
 void lsu_reexec_serve(struct sm *m);
-/* The SM has nothing else to do: may it sleep, because all that it would offer is refused? Counts as offered
- * from then on. lsu_reexec_settle: until this cycle it was. */
-bool lsu_reexec_may_rest(struct sm *m);
-void lsu_reexec_settle(struct sm *m, tick until);
+/* The i-th from the head of the queue. */
+static inline struct lsu_reexec_entry *lsu_reexec_at(const struct lsu_reexec *q, uint32_t i)
+{
+    const uint32_t at = q->head + i;
+    return &q->entries[at < q->max ? at : at - q->max];
+}
+static inline void lsu_reexec_advance(struct lsu_reexec *q)
+{
+    q->head = q->head + 1 == q->max ? 0 : q->head + 1;
+}
+/* The head was refused: it goes to the tail. */
+static inline void lsu_reexec_to_tail(struct lsu_reexec *q)
+{
+    if (q->count < q->max) *lsu_reexec_at(q, q->count) = q->entries[q->head];
+    lsu_reexec_advance(q);
+}
 /* Inside of the load-store unit: offers the next transaction of an access. False: refused; *steps_aside: it
  * may wait in the re-execution queue. */
 bool lsu_offer(struct sm *m, struct lsu_access *a, bool *steps_aside);
 /* Inside of the load-store unit: what the L1 is asked: the access's next transaction. */
-void lsu_next_transaction(const struct lsu_access *a, struct l1_txn *t);
+static inline void lsu_next_transaction(const struct lsu_access *a, struct l1_txn *t)
+{
+    const struct coalesce_txn *c = &a->txns[a->done];
+    *t = a->ask;
+    t->addr = c->line;
+    t->sectors = c->sectors;
+    t->write_bytes = c->write_bytes;
+    t->partial = c->partial;
+    t->is_first = a->done == 0;
+    if (a->done >= a->local_from) t->cls = REQ_LOCAL; /* textures have no such part */
+}
 /* All transactions of an access are taken: it ends, or waits for its answers. The head leaves the queue. */
 void lsu_end_access(struct sm *m, uint32_t access);
 void lsu_pop_head(struct sm *m);
 void lsu_count_taken(struct sm *m, struct lsu_access *a);
-/* Inside of the load-store unit: of the answers that a pending waits for, one has come; the last was a
- * hit. */
+/* Inside of the load-store unit: of the answers that a pending waits for, one has come. lsu_hit_done: it is
+ * one of those that its `hits` counts. */
 void lsu_part_done(struct sm *m, uint32_t pending);
-/* The SM slept until now: takes the hits that were due meanwhile, and charges the loads that were refused. */
-void lsu_catch_up(struct sm *m, tick now);
-/* True: nothing is refused, or it is refused as before; nothing waits to be offered again. */
-bool lsu_is_unchanged(struct sm *m);
-/* When the L1 next has something for the load-store unit. */
-tick lsu_wake(const struct sm *m);
-/* Charges refusals of cycles slept through, up to this one. */
-void lsu_settle(struct sm *m, tick until);
+void lsu_hit_done(struct sm *m, uint32_t pending);
 /* Counts the transactions of the head that are taken, for statistics at this moment. */
 void lsu_count(struct sm *m);
 /* An ideal L1 performs an atomic in the SM's own cycle. */

@@ -178,7 +178,7 @@ COLD uint32_t lsu_bulk_next(const struct sm *m, struct lsu_bulk *b, struct lsu_a
  * of the load-store unit. */
 COLD static void build_bulk(struct sm *m, struct context *x, struct lsu_access *a, const struct emu_access *e)
 {
-    struct lsu_bulk *b = &m->bulks[a - m->memory.accesses];
+    struct lsu_bulk *b = &m->memory.bulks[a - m->memory.accesses];
     b->count = b->at = 0;
     for (uint32_t rest = e->mask; rest; rest &= rest - 1) {
         const uint32_t l = lane_first(rest);

@@ -22,7 +22,7 @@ void lsu_part_done(struct sm *m, uint32_t id)
     if (--p->left == 0)
         pending_done(m, id);
     else if (UNLIKELY(p->left == p->hits))
-        m->lsu.only_hits++;
+        m->lsu.sleep.only_hits++;
 }
 
 void lsu_filled(void *sm, const uint32_t *pendings, uint32_t count)
@@ -32,13 +32,13 @@ void lsu_filled(void *sm, const uint32_t *pendings, uint32_t count)
     sleep_changed(&m->sleep);
 }
 
-static void hit_done(struct sm *m, uint32_t id)
+void lsu_hit_done(struct sm *m, uint32_t id)
 {
     struct lsu_pending *p = &m->memory.pendings[id];
     debug_assert(p->hits && p->left >= p->hits);
     p->hits--;
     if (--p->left) return;
-    m->lsu.only_hits--;
+    m->lsu.sleep.only_hits--;
     pending_done(m, id);
 }
 
@@ -85,10 +85,10 @@ HOT NOINLINE void lsu_replies(struct sm *m)
 {
     uint32_t t;
     for (uint32_t n = m->lsu.replies; n; n--) {
-        const bool is_hit = l1_next_is_hit(m->l1) && m->lsu.sleeps_past_hits;
+        const bool is_hit = l1_next_is_hit(m->l1) && m->lsu.sleep.past_hits;
         if (!l1_next_done(m->l1, m->sleep.now, &t)) break;
         if (is_hit)
-            hit_done(m, t & TOKEN_MASK);
+            lsu_hit_done(m, t & TOKEN_MASK);
         else
             answer(m, t);
     }
@@ -96,23 +96,6 @@ HOT NOINLINE void lsu_replies(struct sm *m)
         for (uint32_t id; (id = pipes_delayed(&m->pipes, m->sleep.cycle)) != PIPES_NONE;)
             lsu_part_done(m, id);
     if (m->lsu.writeback_head != SM_NONE) write_back(m);
-}
-
-void lsu_catch_up(struct sm *m, tick now)
-{
-    if (UNLIKELY(m->lsu.reexec_rests)) {
-        lsu_reexec_settle(m, now);
-        m->lsu.reexec_rests = false;
-    }
-    if (!m->lsu.sleeps_past_hits) return;
-    for (uint32_t t; l1_missed_hit(m->l1, now, &t);) hit_done(m, t & TOKEN_MASK);
-}
-
-tick lsu_wake(const struct sm *m)
-{
-    const tick wake =
-        m->lsu.sleeps_past_hits && !m->lsu.only_hits ? l1_wake_past_hits(m->l1) : l1_wake(m->l1);
-    return UNLIKELY(m->lsu.reexec_rests) ? MIN(wake, m->reexec.rests_until) : wake;
 }
 
 /* ---- atomics ---- */

@@ -13,38 +13,28 @@
  * (mem/l1_prefetch.c). */
 #include "core/sm/sm_impl.h"
 
-#include "base/hugepage.h"
-
 void prefetch_init(struct sm *m, const struct sm_params *p)
 {
-    m->prefetch.size = p->prefetch_queue;
-    m->prefetch.queue = mem_zalloc_huge(p->prefetch_queue * sizeof *m->prefetch.queue);
+    prefetch_queue_init(&m->prefetch.queue, p->prefetch_queue);
     m->prefetch.sent = TICK_NEVER;
     m->prefetch.alternates = m->setup.l1->prefetch_priority == L1_PREFETCH_ALTERNATE;
 }
 
-void prefetch_free(struct sm *m) { mem_free_huge(m->prefetch.queue); }
+void prefetch_free(struct sm *m) { prefetch_queue_free(&m->prefetch.queue); }
 
 /* ---- the queue ---- */
 
-/* The i-th, from the oldest on. */
-static struct prefetch_entry *entry_at(const struct sm *m, uint32_t i)
-{
-    return &m->prefetch.queue[(m->prefetch.head + i) % m->prefetch.size];
-}
-
 static struct prefetch_entry pop(struct sm *m)
 {
-    const struct prefetch_entry f = *entry_at(m, 0);
-    m->prefetch.head = (m->prefetch.head + 1) % m->prefetch.size;
     m->prefetches.count--;
-    return f;
+    return prefetch_queue_pop(&m->prefetch.queue);
 }
 
 static bool is_waiting(const struct sm *m, uint64_t line)
 {
-    for (uint32_t i = 0; i < m->prefetches.count; i++)
-        if (entry_at(m, i)->line == line) return true;
+    const struct prefetch_queue *q = &m->prefetch.queue;
+    for (uint32_t i = 0; i < q->ring.count; i++)
+        if (q->items[ring_place(&q->ring, i)].line == line) return true;
     return false;
 }
 
@@ -57,9 +47,10 @@ static void drop(struct sm *m, const struct prefetch_entry *f)
 static void push(struct sm *m, const struct prefetch_entry *f)
 {
     struct prefetch_entry oldest;
-    const bool is_full = m->prefetches.count == m->prefetch.size;
+    const bool is_full = !prefetch_queue_has_room(&m->prefetch.queue);
     if (is_full) oldest = pop(m);
-    *entry_at(m, m->prefetches.count++) = *f;
+    prefetch_queue_push(&m->prefetch.queue, *f);
+    m->prefetches.count++;
     m->prefetches.is_busy = true;
     if (is_full) drop(m, &oldest);
 }
@@ -112,7 +103,8 @@ static void offer(struct sm *m, const struct prefetch_entry *f)
  * tick of the SM. One that was taken does not: what the L1 refused before may have another cause now. */
 static void try_oldest(struct sm *m)
 {
-    const enum l1_prefetch_room room = l1_prefetch_room(m->l1, m->sleep.now, entry_at(m, 0)->line);
+    const enum l1_prefetch_room room =
+        l1_prefetch_room(m->l1, m->sleep.now, prefetch_queue_front(&m->prefetch.queue)->line);
     m->prefetches.is_busy = room != L1_PREFETCH_WAITS;
     if (room != L1_PREFETCH_FITS) return;
     const struct prefetch_entry f = pop(m);

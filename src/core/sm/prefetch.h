@@ -4,10 +4,11 @@
 
 #include "base/base.h"
 #include "base/tick.h"
+#include "mem/ring.h"
 
 union prefetch_hot {
     struct {
-        /* prefetches in the queue */
+        /* prefetches in the queue, as it says */
         uint16_t count : 15;
         /* the next cycle may not be slept through */
         uint16_t is_busy : 1;
@@ -15,13 +16,14 @@ union prefetch_hot {
     /* not 0: one of these is set */
     uint16_t has_work;
 };
+struct prefetch_entry {
+    uint64_t line;
+    uint32_t pc, context;
+};
+RING_TYPE(prefetch_queue, struct prefetch_entry)
+
 struct prefetch {
-    /* a ring of `size` entries; head: the oldest */
-    struct prefetch_entry {
-        uint64_t line;
-        uint32_t pc, context;
-    } * queue;
-    uint32_t head, size;
+    struct prefetch_queue queue;
     /* l1.prefetch_priority is alternate */
     bool alternates;
     /* it is their turn, before loads and stores */

@@ -49,11 +49,12 @@ enum rocache_answer readonly_ask(struct sm *m, enum sm_ro which, uint64_t addr, 
     struct rocache *c = &m->readonly.cache[which];
     const uint32_t before = c->unsent;
     const enum rocache_answer a = rocache_access(c, addr, waiter, (uint16_t)context, pc);
-    m->misses.unsent += c->unsent - before;
+    m->misses.unsent += (uint16_t)(c->unsent - before);
     return a;
 }
 
 COLD void readonly_send(struct sm *m)
 {
-    for (int i = 0; i < RO_COUNT; i++) m->misses.unsent -= rocache_send(&m->readonly.cache[i], m->sleep.now);
+    for (int i = 0; i < RO_COUNT; i++)
+        m->misses.unsent -= (uint16_t)rocache_send(&m->readonly.cache[i], m->sleep.now);
 }

@@ -3,12 +3,15 @@
 #ifndef HEDDLE_SM_READONLY_H
 #define HEDDLE_SM_READONLY_H
 
-#include "core/sm/lsu.h"
 #include "mem/rocache.h"
+
+/* The small caches beside the L1, and the reads of mechanisms, which none of them keeps; RO_COUNT names the
+ * L1. */
+enum sm_ro { RO_INST, RO_CONST, RO_TEX, RO_SIDE, RO_COUNT };
 
 struct readonly_hot {
     /* misses that are still to be sent */
-    uint32_t unsent;
+    uint16_t unsent;
 };
 struct readonly {
     struct rocache cache[RO_COUNT];
@@ -25,7 +28,8 @@ void readonly_flush(struct sm *m);
  * (instructions), a pending load, a token of a mechanism. */
 enum rocache_answer readonly_ask(struct sm *m, enum sm_ro which, uint64_t addr, uint32_t waiter,
                                  uint32_t context, uint32_t pc);
-/* Sends misses on their way, one of each cache a cycle. */
+/* The stage of a cycle: sends misses on their way, one of each cache. It does nothing where nothing is
+ * unsent. */
 void readonly_send(struct sm *m);
 
 #endif

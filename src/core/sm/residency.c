@@ -3,6 +3,7 @@
  * end. Where shared memory and L1 are one array, CTAs that want different splits of it are not resident
  * together. A CTA gives everything back when its last warp has left, that is, has executed its last
  * instruction and has nothing under way. */
+#include "core/sm/sm_ahead.h"
 #include "core/sm/sm_impl.h"
 
 #include "base/bitset.h"

@@ -170,7 +170,7 @@ COLD void board_out(struct sm *m, struct context *x)
     const uint64_t bit = slot_bit(x->slot);
     x->board_fenced = b->fenced & bit;
     x->board_away = x->board_fenced || x->stage == WARP_ENDED;
-    m->board_away.count += x->board_away;
+    m->board_cold.away += x->board_away;
     b->fenced &= ~bit;
     b->hazard &= ~bit;
     b->hazard_mem &= ~bit;
@@ -178,7 +178,7 @@ COLD void board_out(struct sm *m, struct context *x)
 
 static void end_away(struct sm *m, struct context *x)
 {
-    m->board_away.count -= x->board_away;
+    m->board_cold.away -= x->board_away;
     x->board_away = x->board_fenced = false;
 }
 
@@ -202,8 +202,8 @@ COLD static void acknowledge_away(struct sm *m)
 
 void board_acknowledged(struct sm *m)
 {
-    if (UNLIKELY(m->board_away.count)) acknowledge_away(m);
-    bool awaits = m->board_away.count;
+    if (UNLIKELY(m->board_cold.away)) acknowledge_away(m);
+    bool awaits = m->board_cold.away;
     for (uint32_t i = 0; i < m->state.bank_count; i++) {
         struct bank *b = &m->banks[i];
         const uint64_t first = (uint64_t)i * SM_BANK_SLOTS;

@@ -9,9 +9,9 @@ struct board_hot {
     /* there may be warps that wait at a fence, or have ended and wait for their last stores */
     bool awaits_writes;
 };
-struct board_away {
+struct board_cold {
     /* warps without slots that wait for their stores */
-    uint32_t count;
+    uint32_t away;
 };
 
 struct sm;

@@ -4,14 +4,14 @@
  * until then the SM sleeps, and the cycles slept have the causes of the newest one (account.c). (2) Where the
  * L1 alone is awake, to send what it has queued or to answer a part of a load, only its part of the tick is
  * done. (3) Cycles in which the L1 will refuse the head of the load-store unit, and those in which hits come
- * that end no load, need not come: what happens in them is known before (lsu.c: is_refusal_ahead,
- * lsu_catch_up). --no-skip ticks every cycle and must give the same result. */
+ * that end no load, need not come: what happens in them is known before (lsu_sleep.c). --no-skip ticks every
+ * cycle and must give the same result. */
 #include "core/sm/sm_impl.h"
 
 void sleep_init(struct sm *m, tick *wake, bool has_ring)
 {
     m->sleep.has_ring = has_ring;
-    m->sleep.wake = wake ? wake : &m->own_wake;
+    m->sleep.wake = wake ? wake : &m->sleep_cold.wake;
     *m->sleep.wake = TICK_NEVER;
 }
 
@@ -19,12 +19,12 @@ bool sleep_begin(struct sm *m, tick now)
 {
     struct sleep *s = &m->sleep;
     if (UNLIKELY(s->now >= now && s->has_ticked)) {
-        sm_cycle_again(m, now);
+        sleep_cycle_again(m, now);
         return true;
     }
     *s->wake = TICK_NEVER;
     const bool is_next = now == s->now + m->clock.period;
-    if (!is_next || m->lsu.reexec_rests) lsu_catch_up(m, now);
+    if (!is_next || m->lsu.sleep.rests) lsu_catch_up(m, now);
     s->cycle += is_next ? 1 : clock_cycles(&m->clock, now - s->now);
     s->now = now;
     s->has_ticked = true;
@@ -70,7 +70,7 @@ void sleep_end(struct sm *m)
 {
     struct sleep *s = &m->sleep;
     /* schedulers and fetch have done what they could, and said so */
-    s->is_busy = m->exec.moved || s->changed || lsu_is_busy(m);
+    s->is_busy = m->exec.moved || s->changed || m->misses.unsent || lsu_is_busy(m);
     if (s->is_busy)
         wake_at(s->wake, clock_after(&m->clock, s->now, 1)); /* nothing can want an earlier cycle */
     else

@@ -1,10 +1,16 @@
 /* sleep.h: when an SM need not tick: what its stages say of a cycle, and the time of the next one.
  *
  * A stage that changes something that another stage can see says so (sleep_changed), and one that makes room
- * says so (sleep_look). A cycle in which nobody said anything, and nothing is under way in the collectors or
+ * says so (sleep_look_if). A cycle in which nobody said anything, and nothing is under way in the collectors or
  * the load-store unit, leaves a state that only time or the memory system can change: until then the SM
- * sleeps. sleep.c finds that time; ahead.c lets an SM run on before the others. No other file of the SM knows
- * of either. */
+ * sleeps. sleep.c finds that time; ahead.c lets an SM run on before the others.
+ *
+ * Of cycles that an SM does not have, three more files know: lsu_sleep.c foresees hits and refusals of the
+ * L1, account.c charges slept cycles to their causes, fetch.c makes up for turns that went round (catch_up).
+ * Beside these, a part says whether it moves in the next cycle (`moved` and `awaits_queue` of execute.h,
+ * `awaits_unit` of scheduler.h, `is_busy` of prefetch.h, lsu_set_transfer), the scheduler whether an SM that
+ * is ahead may issue (sched_may_see), residency.c asks whether it is ahead (sm_fits), and what comes from
+ * outside of a cycle wakes the SM (sleep_disturb, sleep_wake_at). */
 #ifndef HEDDLE_SM_SLEEP_H
 #define HEDDLE_SM_SLEEP_H
 
@@ -20,7 +26,8 @@ enum sm_ahead {
 };
 
 struct sleep {
-    /* where the SM says when it next has something to do: beside those of the other SMs, or own_wake */
+    /* where the SM says when it next has something to do: beside those of the other SMs, or in
+     * sleep_cold.wake */
     tick *wake;
     /* time of the newest tick; when something other than the L1 moves, after a tick in which nothing did */
     tick now, next_own;
@@ -50,6 +57,11 @@ struct sleep {
     bool has_warps : 1, has_ring : 1;
 };
 
+struct sleep_cold {
+    /* of an SM whose set-up has no `wake` */
+    tick wake;
+};
+
 static inline void sleep_changed(struct sleep *s) { s->changed = true; }
 static inline void sleep_changed_if(struct sleep *s, bool is) { s->changed |= is; }
 static inline void sleep_look_if(struct sleep *s, bool is) { s->must_look |= is; }
@@ -75,6 +87,9 @@ bool sleep_begin(struct sm *m, tick now);
 bool sleep_is_l1_alone(struct sm *m);
 /* The cycle has ended: sets the time of the next tick. */
 void sleep_end(struct sm *m);
+/* ahead.c: the others have come to a cycle that the SM had already: it ends that cycle, if it paused in
+ * it. */
+void sleep_cycle_again(struct sm *m, tick now);
 /* The schedulers are about to look. True: an SM that runs ahead must wait for the others before they do. */
 bool sleep_pauses(struct sm *m);
 /* Cycles that are over; one that has not come to the schedulers is not. */

@@ -10,20 +10,6 @@
 
 /* ---- life ---- */
 
-/* Each access of the L1 may cost a write-back, too, and so may a fill and a step of a flush. Misses that a
- * mechanism has delayed go on together, as many as the miss queue takes. Each small cache sends one, so does
- * the transfer engine, and a part (sm_port_lines.c) comes to these. A pool that small would be refilled too
- * often: 16 at least. */
-static uint32_t count_requests(const struct sm *m)
-{
-    enum { FILL_AND_FLUSH = 2, TRANSFER = 1, PART = 1, LEAST = 16 };
-    const struct l1_params *l1 = m->setup.l1;
-    const uint32_t delayed = m->mech->has_take_miss ? l1->miss_queue : 0;
-    const uint32_t sent =
-        2 * MIN(m->p->lsu_ports, l1->ports) + delayed + FILL_AND_FLUSH + RO_COUNT + TRANSFER + PART;
-    return MAX(sent, (uint32_t)LEAST);
-}
-
 struct sm *sm_create(const struct sm_setup *s)
 {
     struct sm *m = mem_zalloc_huge(sizeof *m);
@@ -59,7 +45,6 @@ struct sm *sm_create(const struct sm_setup *s)
     transfer_init(m);
     sm_mech_connect(m);
     sched_hear_votes(m);
-    m->requests_max = count_requests(m);
     return m;
 }
 
@@ -125,12 +110,23 @@ static inline __attribute__((always_inline)) void end_cycle(struct sm *m, bool l
 
 COLD void sm_end_cycle(struct sm *m) { end_cycle(m, must_look(m)); }
 
+/* Replies come to the L1 and the small caches, and requests leave; what the L1 does itself lies between. */
+static inline void move_port(struct sm *m, tick now)
+{
+    l1_begin_tick(m->l1, now);
+    sm_port_receive(m->port, now);
+    const bool has_work = l1_take_own(m->l1, now);
+    if (m->port->to_send) sm_port_forward(m->port, now);
+    if (UNLIKELY(has_work)) l1_tick(m->l1, now);
+    sleep_reply(&m->sleep, l1_has_acknowledged(m->l1));
+}
+
 HOT void sm_cycle(struct sm *m, tick now)
 {
     if (sleep_begin(m, now)) return;
     execute_begin(&m->exec);
     if (UNLIKELY(m->sleep.has_ring)) look_at_ring(m);
-    sleep_reply(&m->sleep, l1_tick(m->l1, now));
+    move_port(m, now);
     if (lsu_has_replies(m)) lsu_replies(m);
     if (sleep_is_l1_alone(m)) return;
     execute_writeback(m);
@@ -138,6 +134,7 @@ HOT void sm_cycle(struct sm *m, tick now)
     if (UNLIKELY(m->sleep.votes_changed)) sched_hear_votes(m);
     if (UNLIKELY(m->alarm <= m->sleep.cycle)) ring_alarm(m);
     if (lsu_has_work(m)) lsu_cycle(m);
+    if (UNLIKELY(m->misses.unsent)) readonly_send(m);
     if (m->exec.collects || (m->exec.awaits_queue && !lsu_is_full(&m->lsu))) execute_cycle(m);
     const bool look = must_look(m);
     if (look && sleep_pauses(m)) return;
@@ -154,11 +151,10 @@ void sm_tick(struct sm *m, tick now)
 /* ---- what others ask for ---- */
 
 tick *sm_wake(struct sm *m) { return m->sleep.wake; }
-uint32_t sm_requests_max(const struct sm *m) { return m->requests_max; }
 
 tick sm_heard(struct sm *m)
 {
-    sleep_wake_at(&m->sleep, l1_reply_at(m->l1));
+    sleep_wake_at(&m->sleep, sm_port_reply_at(m->port));
     return *m->sleep.wake;
 }
 

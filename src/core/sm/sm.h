@@ -10,7 +10,6 @@
 #include "mem/l1.h"
 
 struct machine;
-struct xbar;
 struct smring;
 struct sharers;
 
@@ -92,24 +91,6 @@ void sm_tick(struct sm *m, tick now);
  * sm_end_ctas does. */
 void sm_cycle(struct sm *m, tick now);
 void sm_end_ctas(struct sm *m);
-/* Until when an SM may run on by itself after its cycle (ahead.c). */
-struct sm_window {
-    /* it stops before this time; a time that is not after its cycle: it does not run on */
-    tick end;
-    /* the crossbar's next edge */
-    tick edge;
-    const struct xbar *xbar;
-    /* it stops where its part of the pool has fewer spare ones */
-    uint32_t requests_max;
-};
-/* Requests that the SM makes in a cycle, at most. */
-uint32_t sm_requests_max(const struct sm *m);
-/* False: it never runs ahead (a warp may issue twice in a cycle, and what comes second is not known). */
-bool sm_may_run_ahead(const struct sm *m);
-/* pool and events are those of its set-up (pool, has_pending), passed to spare two loads. */
-void sm_run_ahead(struct sm *m, const struct sm_window *w, const struct req_pool *pool, uint8_t *events);
-/* It has run ahead to a cycle whose step is to come, and has not ended it. */
-bool sm_awaits_step(const struct sm *m);
 /* Where sm_tick says when the SM next has something to do. */
 tick *sm_wake(struct sm *m);
 /* A reply was pushed: the SM wakes when it can be taken, or before. The answer is its wake. */

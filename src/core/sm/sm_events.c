@@ -1,5 +1,4 @@
-/* sm_events.c: what happens in the SM and its L1, told to mechanisms; and what is counted of each access
- * whether or not there are any. */
+/* sm_events.c: what happens in the SM and its L1, told to mechanisms. */
 #include "core/sharers.h"
 #include "core/sm/sm_impl.h"
 
@@ -93,15 +92,6 @@ COLD void sm_mech_filled(void *sm, const uint32_t *tokens, uint32_t count)
 /* The slot of a warp; of one that has none now, that which it had. */
 static int slot_of(const struct sm *m, uint32_t context) { return context_at(&m->state, context)->last_slot; }
 
-static bool is_of_program(const struct l1_txn *t) { return t->cls == REQ_GLOBAL || t->cls == REQ_LOCAL; }
-
-/* The program whose access this is: the counters of its grid lie in it. */
-static const struct sm_program *program_of(const struct l1_txn *t)
-{
-    const char *own = (const char *)t->own;
-    return (const void *)(own - offsetof(struct sm_program, own.l1));
-}
-
 static struct mech_l1_access access_of(const struct sm *m, const struct l1_txn *t)
 {
     const struct context *x = context_at(&m->state, t->warp);
@@ -121,28 +111,6 @@ static struct mech_l1_access access_of(const struct sm *m, const struct l1_txn *
                                    .launch = x->launch};
 }
 
-/* What a miss replaced, and whether a prefetch was of use. */
-NOINLINE static void count_seldom(const struct sm_program *p, const struct l1_txn *t,
-                                  const struct l1_result *r)
-{
-    if (r->has_evicted && r->evicted_pc < p->inst_count) load_evicted(&p->loads[r->evicted_pc], t->pc);
-    if (r->is_first_use) load_used_prefetch(&p->loads[t->pc], r->answer != L1_HIT);
-}
-
-HOT static void count_access(void *ctx, tick now, const struct l1_txn *t, const struct l1_result *r)
-{
-    struct sm *m = ctx;
-    if (t->is_prefetch || !is_of_program(t)) return;
-    if (t->kind != REQ_READ) {
-        m->mech_view.others[r->answer]++;
-        return;
-    }
-    if (UNLIKELY(r->answer == L1_SENT)) m->mech_view.loads_sent++;
-    const struct sm_program *p = program_of(t);
-    load_accessed(&p->loads[t->pc], t->addr >> p->line_shift, r->answer);
-    if (UNLIKELY(r->has_evicted | r->is_first_use)) count_seldom(p, t, r);
-}
-
 static void see_access(void *ctx, tick now, const struct l1_txn *t, const struct l1_result *r)
 {
     static const uint8_t outcomes[] = {[L1_HIT] = MECH_L1_HIT,
@@ -150,8 +118,8 @@ static void see_access(void *ctx, tick now, const struct l1_txn *t, const struct
                                        [L1_MISS] = MECH_L1_MISS,
                                        [L1_SENT] = MECH_L1_SENT};
     struct sm *m = ctx;
-    if (!is_of_program(t)) return;
-    count_access(m, now, t, r);
+    if (!load_is_of_program(t)) return;
+    load_on_access(m, now, t, r);
     struct mech_l1_access e = access_of(m, t);
     e.outcome = (enum mech_l1_outcome)outcomes[r->answer];
     e.intra_warp = r->intra_warp;
@@ -165,14 +133,14 @@ static bool see_may_allocate(void *ctx, const struct l1_txn *t)
 {
     struct sm *m = ctx;
     const struct mech_l1_access e = access_of(m, t);
-    return !is_of_program(t) || mech_may_allocate(m->mech, &e);
+    return !load_is_of_program(t) || mech_may_allocate(m->mech, &e);
 }
 
 static bool see_may_miss(void *ctx, const struct l1_txn *t)
 {
     struct sm *m = ctx;
     const struct mech_l1_access e = access_of(m, t);
-    return !is_of_program(t) || t->is_prefetch || mech_may_miss(m->mech, &e);
+    return !load_is_of_program(t) || t->is_prefetch || mech_may_miss(m->mech, &e);
 }
 
 static void see_take_miss(void *ctx, tick now, const struct l1_txn *t, uint32_t entry,
@@ -184,7 +152,7 @@ static void see_take_miss(void *ctx, tick now, const struct l1_txn *t, uint32_t 
                                     [MECH_MISS_FILL] = L1_TAKE_FILL};
     struct sm *m = ctx;
     *a = (struct l1_take_answer){.take = L1_TAKE_PASS};
-    if (!is_of_program(t)) return;
+    if (!load_is_of_program(t)) return;
     const struct mech_l1_access e = access_of(m, t);
     const struct mech_miss got = mech_take_miss(m->mech, &e, entry);
     *a = (struct l1_take_answer){.take = (enum l1_take)takes[got.answer], .cycles = got.cycles};
@@ -260,7 +228,7 @@ static void see_prefetch(void *ctx, tick now, const struct l1_txn *t, enum l1_pr
                                        [L1_PREFETCH_DROPPED] = MECH_PREFETCH_DROPPED};
     struct sm *m = ctx;
     const struct sm_program *p = context_at(&m->state, t->warp)->program;
-    if (outcome == L1_PREFETCH_SENT && p && t->pc < p->inst_count) p->loads[t->pc].stats.prefetches++;
+    if (outcome == L1_PREFETCH_SENT && p && t->pc < p->inst_count) load_prefetched(&p->loads[t->pc]);
     sm_mech_prefetch(m, t->addr, t->pc, t->warp, (enum mech_prefetch_outcome)outcomes[outcome]);
 }
 
@@ -311,7 +279,7 @@ void sm_mech_connect(struct sm *m)
                                       .claims_lines = h->claims_lines,
                                       .take_miss = h->has_take_miss ? see_take_miss : NULL,
                                       .extra_hit = h->has_extra_hit ? see_extra_hit : NULL,
-                                      .on_access = h->has_access ? see_access : count_access,
+                                      .on_access = h->has_access ? see_access : load_on_access,
                                       .on_evict = h->has_evict || m->setup.sharers ? see_evict : NULL,
                                       .on_fill = h->has_fill || m->setup.sharers ? see_fill : NULL,
                                       .on_level = h->has_level ? see_level : NULL,

@@ -51,7 +51,7 @@ static void explain_cta(const struct sm *m, uint32_t cta, struct strbuf *out)
     const struct sm_cta *c = &m->residency.ctas[cta];
     if (s->place == CTA_ACTIVE) return; /* or there is none */
     strbuf_printf(out, "  CTA %llu of %u warps %s%s; %s\n", (unsigned long long)c->linear, c->left,
-                  places[s->place], c->has_rows ? "" : " nor registers",
+                  places[s->place], c->has_rows ? "" : ", without rows of the register file",
                   s->could_go_on ? "could go on" : "waits for memory");
 }
 
@@ -69,7 +69,7 @@ void sm_explain(const struct sm *m, tick now, struct strbuf *out)
     const struct residency *r = &m->residency;
     strbuf_printf(out, "SM %u: %u CTAs, %u warps, load-store queue %u of %u with %u accesses%s\n",
                   m->setup.index, r->cta_count, m->state.warp_count, m->lsu.queue_count, m->p->lsu_queue,
-                  m->lsu.untaken, m->lsu.blocked ? " (its head is refused by the L1)" : "");
+                  m->lsu.untaken, m->lsu.sleep.blocked ? " (its head is refused by the L1)" : "");
     for (uint32_t i = 0; i < m->state.bank_count; i++) FOR_BITS(k, m->banks[i].warp.resident)
     explain_warp(m, i * SM_BANK_SLOTS + (uint32_t)k, now / m->clock.period, out);
     for (uint32_t i = 0; i < r->cta_slots; i++) explain_cta(m, i, out);

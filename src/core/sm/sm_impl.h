@@ -5,13 +5,14 @@
  *   scoreboard.c       registers and memory operations under way
  *   scheduler.c        which warp issues
  *   execute.c          collectors, units, writeback (collector.c, pipes.c)
- *   lsu.c              queue of memory instructions, L1 (lsu_build.c, lsu_reply.c, lsu_reexec.c)
+ *   lsu.c              queue of memory instructions, L1 (lsu_build.c, lsu_reply.c, lsu_reexec.c, lsu_sleep.c)
  *   readonly.c         instruction, constant and texture caches
  *   prefetch.c         lines that mechanisms ask for
  *   transfer.c         registers on their way to memory and back
  *   residency.c        CTAs, contexts, slots (program.c, registers.c)
  *   cta_swap.c         CTAs without slots
  *   account.c          where issue slots and residency go
+ *   load_stats.c       what is counted of each load
  *   sleep.c, ahead.c   when the SM need not tick
  *   sm_ports.c         what mechanisms do; sm_events.c: what they are told
  *
@@ -67,6 +68,7 @@ struct sm {
      * this line. */
     /* scheduler.c: cycle of the next timer, or at which the first sleeping warp goes on */
     _Alignas(HOST_LINE) uint64_t alarm;
+    struct sm_port *port;
     struct lsu_hot lsu;
     struct readonly_hot misses;
     union prefetch_hot prefetches;
@@ -90,22 +92,17 @@ struct sm {
     _Alignas(HOST_LINE) struct account account;
     struct sm_stats stats;
     struct readonly readonly;
-    struct sm_port *port;
 
     /* cold */
     struct lsu_reexec reexec;
-    /* by access of the load-store unit */
-    struct lsu_bulk *bulks;
     struct prefetch prefetch;
     struct transfer transfer;
     struct swaps swaps;
-    struct board_away board_away;
-    struct fetch_stall fetch_stall;
-    struct fetch_latch fetch_latches[SM_FETCH_WARPS_MAX];
+    struct board_cold board_cold;
+    struct fetch_cold fetch_cold;
+    struct access_counts accesses;
     struct mech_view mech_view;
-    tick own_wake;
-    /* sm.c: see sm_requests_max */
-    uint32_t requests_max;
+    struct sleep_cold sleep_cold;
     struct sm_setup setup;
     uint32_t line_bytes;
     /* sm.c: see sm_sum */
@@ -142,15 +139,13 @@ static inline bool lsu_has_replies(const struct sm *m)
 }
 static inline bool lsu_has_work(const struct sm *m)
 {
-    return m->lsu.queue_count || m->lsu.has_reexec || m->lsu.has_transfer || m->misses.unsent ||
-           m->prefetches.has_work;
+    return m->lsu.queue_count || m->lsu.has_reexec || m->lsu.has_transfer || m->prefetches.has_work;
 }
 /* Has the load-store unit something to do in the next cycle, if nothing else has? */
 static inline bool lsu_is_busy(struct sm *m)
 {
-    if (m->lsu.writeback_head != SM_NONE || m->prefetches.is_busy || m->misses.unsent || m->lsu.transfers_now)
-        return true;
-    if (m->lsu.blocked) return false;
+    if (m->lsu.writeback_head != SM_NONE || m->prefetches.is_busy || m->lsu.sleep.transfers_now) return true;
+    if (m->lsu.sleep.blocked) return false;
     return UNLIKELY(m->lsu.has_reexec) ? !lsu_reexec_may_rest(m) : m->lsu.queue_count != 0;
 }
 
@@ -164,8 +159,5 @@ static inline uint32_t sm_line_sectors(const struct sm *m)
 struct sm_own *sm_sum(struct sm *m);
 /* The stages of a cycle from the schedulers on (sm.c). */
 void sm_end_cycle(struct sm *m);
-/* The others have come to a cycle that the SM had already: it ends that cycle, if it paused in it
- * (ahead.c). */
-void sm_cycle_again(struct sm *m, tick now);
 
 #endif

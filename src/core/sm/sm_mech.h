@@ -8,8 +8,6 @@
 #include "mem/l1_hooks.h"
 
 struct mech_view {
-    /* stores and atomics of global and local memory, by the L1's answer; loads that bypassed it */
-    uint64_t others[L1_TAKEN], loads_sent;
     /* as they were last asked for; totals when the kernel began */
     struct mech_counters counters, from;
     /* the replacement policy of the mechanism that has one */

@@ -30,8 +30,7 @@ tick sm_mech_now(const struct sm *m)
     return MAX(m->sleep.now, disturbed - disturbed % m->clock.period);
 }
 
-/* Totals since the machine was made. Accesses of the L1 other than loads are counted here, all else
- * elsewhere. */
+/* Totals since the machine was made. */
 static struct mech_counters totals(struct sm *m)
 {
     const tick now = sm_mech_now(m);
@@ -41,13 +40,13 @@ static struct mech_counters totals(struct sm *m)
     const uint64_t load_hits = l1->hits[L1_GLOBAL_LOAD] + l1->hits[L1_LOCAL_LOAD];
     const uint64_t load_pending = l1->pending[L1_GLOBAL_LOAD] + l1->pending[L1_LOCAL_LOAD];
     const uint64_t load_misses = l1->misses[L1_GLOBAL_LOAD] + l1->misses[L1_LOCAL_LOAD];
-    const uint64_t *others = m->mech_view.others;
+    const uint64_t *others = m->accesses.others;
     const uint64_t hits = load_hits + others[L1_HIT], misses = load_misses + others[L1_MISS];
     return (struct mech_counters){.cycles = now / m->clock.period,
                                   .issued = sum->sm.warp_insts,
                                   .loads = sum->sm.loads,
                                   .l1_accesses = hits + misses + load_pending + others[L1_PENDING] +
-                                                 m->mech_view.loads_sent + others[L1_SENT],
+                                                 m->accesses.loads_sent + others[L1_SENT],
                                   .l1_hits = hits,
                                   .l1_intra_warp_hits = l1->intra_warp_hits,
                                   .l1_misses = misses,

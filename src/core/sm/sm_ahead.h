@@ -1,0 +1,28 @@
+/* sm_ahead.h: an SM that runs several cycles in one step of the machine. See ahead.c. */
+#ifndef HEDDLE_SM_AHEAD_H
+#define HEDDLE_SM_AHEAD_H
+
+#include "core/sm/sm.h"
+
+struct xbar;
+
+/* Until when an SM may run on by itself after its cycle. */
+struct sm_window {
+    /* it stops before this time; a time that is not after its cycle: it does not run on */
+    tick end;
+    /* the crossbar's next edge */
+    tick edge;
+    const struct xbar *xbar;
+    /* it stops where its part of the pool has fewer spare ones */
+    uint32_t requests_max;
+};
+/* Requests that the SM makes in a cycle, at most. */
+uint32_t sm_requests_max(const struct sm *m);
+/* False: it never runs ahead (a warp may issue twice in a cycle, and what comes second is not known). */
+bool sm_may_run_ahead(const struct sm *m);
+/* pool, events: `pool` and `has_pending` of its set-up, passed because the caller has them at hand. */
+void sm_run_ahead(struct sm *m, const struct sm_window *w, const struct req_pool *pool, uint8_t *events);
+/* It has run ahead to a cycle whose step is to come, and has not ended it. */
+bool sm_awaits_step(const struct sm *m);
+
+#endif
