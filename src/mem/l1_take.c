@@ -112,7 +112,7 @@ static bool l1_go_on(struct l1 *c, tick now, uint32_t entry, bool is_claim)
     t->is_prefetch = e->is_prefetch; /* a load may have come meanwhile */
     struct l1_plan p = {.way = L1_WAY_MISS, .entry = entry, .missing = c->taken[entry].sectors};
     bool is_there = cache_look_up(&c->cache, t->addr, t->sectors, &p.line) != CACHE_MISS;
-    p.takes_line = !is_there && c->allocates_on_miss && e->may_keep && !e->doomed;
+    p.takes_line = l1_takes_line(c, !is_there, e->may_keep && !e->doomed);
     p.set = c->cache.found_set;
     if (is_claim && p.takes_line && l1_goes_without(c, &p)) p.takes_line = false;
     if (l1_is_stall(l1_admit(c, &p))) return false;
@@ -239,11 +239,8 @@ bool l1_probe(struct l1 *c, uint64_t line, uint32_t sectors)
 
 bool l1_read(struct l1 *c, tick now)
 {
-    if (c->port_time != now) {
-        c->port_time = now;
-        c->ports_used = 0;
-    }
-    if (c->ports_used == c->ports) return false;
+    l1_open_ports(c, now);
+    if (!l1_port_is_free(c, now)) return false;
     c->ports_used++;
     c->stolen_time = now;
     return true;
