@@ -1,9 +1,16 @@
 /* l1_admit.h: the rules of the L1: which way an access goes, whether it is taken, and if not, why.
  *
  * l1_plan asks tags and MSHRs which way an access goes, l1_admit whether what that way needs is there. Both
- * change nothing, except what mechanisms remember of their own votes. The access itself
- * (l1_access.c), the retry of a refused one and the prediction by which the SM sleeps (l1_sleep.c) ask the
- * same two.
+ * change nothing, except what mechanisms remember of their own votes. Who asks:
+ *   l1_access.c    stores, atomics, prefetches and loads that bypass: l1_plan and l1_admit. A load that looks
+ *                  into the L1 takes the same steps one by one, since nearly all accesses are such loads:
+ *                  l1_finds and l1_admit_hit, then l1_plan_read and l1_admit_miss or l1_admit_merge
+ *   l1_take.c      a miss that a mechanism had goes on: its plan is known but for the line (l1_takes_line);
+ *                  l1_admit
+ *   l1_prefetch.c  room for a prefetch: l1_plan_alone, which asks no mechanism, and l1_admit
+ *   l1_sleep.c     the retry of a refused access keeps its plan where it cannot have changed, and asks
+ *                  l1_admit; predictions of refusals: l1_plan, l1_plan_alone or l1_plan_absent, and l1_admit
+ *   l1_reply.c     a fill that takes its line late: l1_admit_victim
  *
  * The order of checks (line, miss queue, MSHR, merge) is that of GPGPU-Sim 3.2.2: it decides the
  * cause when several hold at once.

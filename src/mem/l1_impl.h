@@ -171,9 +171,6 @@ struct l1_due {
     tick ready;
     uint32_t entry;
     enum l1_take take;
-    /* a PASS that found no line to replace in `set` */
-    bool lacks_line;
-    uint32_t set;
 };
 
 /* In the order of use: each group is one cache line of the host, and a tick or an access touches as few of

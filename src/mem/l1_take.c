@@ -81,14 +81,6 @@ static void l1_give_line(struct l1 *c, uint32_t entry, uint32_t line)
     mshr_unlist(&c->mshr, entry);
 }
 
-/* Has a delayed miss to wait all the same? Asked before all that l1_go_on asks: there may be many. Lines of
- * local memory may come by a store. */
-static bool l1_must_wait(const struct l1 *c, const struct l1_due *d)
-{
-    if (!l1_queue_has(c, c->read_places)) return true;
-    return d->lacks_line && c->taken[d->entry].txn.cls != REQ_LOCAL && !cache_has_victim(&c->cache, d->set);
-}
-
 /* A miss that goes on takes its line, unless it has one. */
 static void l1_find_line(struct l1 *c, tick now, uint32_t entry, const struct l1_plan *p, uint32_t victim)
 {
@@ -129,16 +121,13 @@ void l1_take_due(struct l1 *c, tick now)
 {
     uint32_t left = 0, i = 0;
     for (; i < c->due_count && c->due[i].ready <= now; i++) {
-        struct l1_due d = c->due[i];
+        const struct l1_due d = c->due[i];
         if (d.take == L1_TAKE_HIT)
             l1_answer_hit(c, now, d.entry);
         else if (d.take == L1_TAKE_FILL)
             l1_answer_fill(c, now, d.entry);
-        else if (l1_must_wait(c, &d) || !l1_go_on(c, now, d.entry, false)) {
-            d.set = l1_set_of(c, c->taken[d.entry].txn.addr);
-            d.lacks_line = !cache_has_victim(&c->cache, d.set);
+        else if (!l1_go_on(c, now, d.entry, false))
             c->due[left++] = d;
-        }
     }
     memmove(&c->due[left], &c->due[i], (c->due_count - i) * sizeof *c->due);
     c->due_count -= i - left;
