@@ -14,16 +14,16 @@
 /* ---- before the offer ---- */
 
 /* Mechanisms are asked when it is offered. */
-enum l1_prefetch_room l1_prefetch_room(struct l1 *c, tick now, uint64_t addr)
+bool l1_prefetch_fits(struct l1 *c, tick now, uint64_t addr)
 {
     const struct l1_txn t = {
         .addr = addr, .sectors = c->line_sectors, .is_prefetch = true, .token = L1_NO_TOKEN};
     struct l1_plan p = l1_no_way(&t);
-    if (c->is_perfect) return L1_PREFETCH_FITS; /* all of memory is here */
-    if (!l1_port_is_free(c, now)) return L1_PREFETCH_NO_PORT;
-    if (c->is_shrinking || (c->has_pipe && !l1_pipe_has_room(&c->pipe))) return L1_PREFETCH_WAITS;
+    if (c->is_perfect) return true; /* all of memory is here */
+    if (!l1_port_is_free(c, now) || c->is_shrinking) return false;
+    if (c->has_pipe && !l1_pipe_has_room(&c->pipe)) return false;
     l1_plan_alone(c, &t, &p);
-    return l1_is_stall(l1_admit(c, &p)) ? L1_PREFETCH_WAITS : L1_PREFETCH_FITS;
+    return !l1_is_stall(l1_admit(c, &p));
 }
 
 bool l1_has_taken(const struct l1 *c, tick now) { return c->port_time == now && c->ports_used > 0; }

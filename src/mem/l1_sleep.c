@@ -4,6 +4,7 @@
  * exactly one cause and one type, whether the SM ran in that cycle or slept: nothing of the L1 changes
  * without a tick. (2) An answer given here without l1_plan and l1_admit is theirs: asserts ask them. */
 #include "mem/l1_admit.h"
+#include "mem/sm_port_sleep.h"
 
 /* ---- the account of refusals ---- */
 
@@ -265,7 +266,15 @@ void l1_charge_foreseen(struct l1 *c, enum l1_answer cause, const struct l1_txn 
     c->stall.charged_until += cycles * c->clock.period;
 }
 
-/* ---- hits ---- */
+/* ---- prefetches ---- */
+
+bool l1_has_port(const struct l1 *c, tick now) { return l1_port_is_free(c, now); }
+
+/* ---- what is done ---- */
+
+bool l1_has_acknowledged(const struct l1 *c) { return c->has_acknowledged; }
+
+tick l1_next_done_at(const struct l1 *c) { return MIN(c->hit_ready, c->fill_ready); }
 
 bool l1_next_is_hit(const struct l1 *c) { return c->hit_ready < c->fill_ready; }
 

@@ -19,6 +19,15 @@ bool l1_awaits_reply(const struct l1 *c);
 /* When the next reply can be taken; TICK_NEVER: none is here. */
 tick l1_reply_at(const struct l1 *c);
 
+/* It has a port left in this cycle. A prefetch that does not fit all the same (l1_prefetch.h) lacks a line, an
+ * MSHR or a slot of a queue: it does until the L1 ticks or takes something. */
+bool l1_has_port(const struct l1 *c, tick now);
+/* A store or an atomic was acknowledged in the newest tick, or a store left the pipeline: l1_writes_pending may
+ * have changed. */
+bool l1_has_acknowledged(const struct l1 *c);
+
+/* When l1_next_done has a load; TICK_NEVER: none is done. */
+tick l1_next_done_at(const struct l1 *c);
 /* The load that l1_next_done would pop is a hit. */
 bool l1_next_is_hit(const struct l1 *c);
 /* For a load-store unit that takes as many loads a cycle as can hit in one, and slept while nothing but hits

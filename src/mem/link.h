@@ -7,8 +7,7 @@
  * matter. (3) Nothing is ever lost: a push needs room. (4) No count here depends on how often a blocked
  * end asks again, so skipping idle time changes none.
  *
- * The rule. link_is_full says whether a link takes a value at a time; asking, refusing and predicting all
- * rest on it.
+ * The rule. link_is_full says whether a link takes a value at a time; all that asks or refuses rests on it.
  *
  * Waking. A component's tick begins with wake = TICK_NEVER; whatever it does lowers wake, and it ends with
  * wake_at(link_next(in)) for each link that it reads. Where it wants to push, it asks link_can_push in
@@ -207,30 +206,5 @@ static inline uint32_t link_pop(struct link *l, tick now)
 static inline uint64_t link_pushes(const struct link *l) { return l->pops + l->count; }
 
 static inline tick link_next(const struct link *l) { return l->head_ready; }
-
-/* ---- host speed: a refusal that is known before ---- A producer that asks once in each of its turns, and
- * has just filled the link, need not run its next turn only to be refused: it notes the refusal ahead. A
- * pop before that turn wakes it, and the refusal is taken back. */
-
-static inline void link_refuse_ahead(struct link *l, tick next)
-{
-    debug_assert(link_is_full(l, next, 1) && !l->producer_waits);
-    link_refuse(l, next);
-}
-
-/* link_can_push for a producer that uses link_refuse_ahead. */
-static inline bool link_can_push_after_all(struct link *l, tick now)
-{
-    const bool was_foreseen = l->producer_waits && l->waits_since == now;
-    if (!link_can_push(l, now)) return false;
-    l->refusals -= was_foreseen;
-    return true;
-}
-
-/* Refusals up to now, without one that is noted ahead. */
-static inline uint64_t link_refusals(const struct link *l, tick now)
-{
-    return l->refusals - (l->producer_waits && l->waits_since > now);
-}
 
 #endif

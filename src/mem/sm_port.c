@@ -1,6 +1,8 @@
 /* sm_port.c: see sm_port.h. */
 #include "mem/sm_port.h"
 
+#include "mem/link_ahead.h"
+
 struct sm_port *sm_port_create(const struct sm_port_setup *s)
 {
     struct sm_port *p = mem_zalloc_huge(sizeof *p);

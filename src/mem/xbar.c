@@ -4,6 +4,7 @@
  *
  * On an idle machine a packet of n flits spends 1 + n + latency cycles between the two links: one on the
  * input's channel, n through the switch, and the pipeline. */
+#include "mem/xbar_ahead.h"
 #include "mem/xbar_net.h"
 
 #include "base/hugepage.h"

@@ -12,7 +12,7 @@
  * others have ended, so not here. (5) A mechanism may let more CTAs in while the SM is ahead: then the SM
  * stops by (2) or (3), and has no room for them until the others have come to that cycle (sm_fits). */
 #include "core/sm/sm_impl.h"
-#include "mem/xbar.h"
+#include "mem/xbar_ahead.h"
 
 /* Its next cycle. */
 static tick next_cycle(const struct sm *m)

@@ -130,7 +130,8 @@ HOT void sm_cycle(struct sm *m, tick now)
     if (sleep_begin(m, now)) return;
     execute_begin(&m->exec);
     if (UNLIKELY(m->sleep.has_ring)) look_at_ring(m);
-    sleep_reply(&m->sleep, l1_tick(m->l1, now));
+    l1_tick(m->l1, now);
+    sleep_reply(&m->sleep, l1_has_acknowledged(m->l1));
     if (lsu_has_replies(m)) lsu_replies(m);
     if (sleep_is_l1_alone(m)) return;
     execute_writeback(m);
