@@ -16,6 +16,7 @@
 #include "mem/dram_channel.h"
 
 #include "base/hugepage.h"
+#include "mem/link_ahead.h"
 
 uint32_t dram_idle_latency(const struct dram_params *p, const struct clock_domain *clock,
                            const struct clock_domain *core)
@@ -50,7 +51,7 @@ COLD struct dram_channel *dram_create(const struct dram_params *p, uint32_t inde
     d->out = mem_zalloc_huge(sizeof *d->out * slices);
     memcpy(d->in, in, sizeof *d->in * slices);
     memcpy(d->out, out, sizeof *d->out * slices);
-    for (uint32_t s = 0; s < slices; s++) in[s]->consumer_note = &d->has_requests;
+    for (uint32_t s = 0; s < slices; s++) link_note_pushes(in[s], &d->has_requests);
     d->wake = d->ticked = d->way_ready = d->return_ready = TICK_NEVER;
     d->ticked_clock = UINT64_MAX; /* one clock before the first */
     d->latency = (tick)p->latency * core->period;

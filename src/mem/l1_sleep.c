@@ -223,7 +223,7 @@ enum l1_answer l1_foresee(struct l1 *c, const struct l1_txn *t, bool is_held, st
     if (!l1_can_foresee(c, t)) return L1_HIT;
     if (!a->is_known || a->arrivals != arrivals) {
         struct l1_plan p = l1_no_way(t);
-        a->is_known = false;
+        l1_forget_absence(a);
         l1_plan_alone(c, t, &p);
         if (p.way == L1_WAY_MERGE && !c->is_sectored)
             return l1_admit(c, &p) == L1_STALL_MSHR ? L1_STALL_MSHR : L1_HIT;

@@ -48,6 +48,7 @@ struct l1_absence {
     uint32_t arrivals, set;
     bool is_known;
 };
+static inline void l1_forget_absence(struct l1_absence *a) { a->is_known = false; }
 /* Why a load that is offered in this cycle or one of the next would be refused if nothing changes before, and
  * a mechanism holds it back or not (hooks.may_miss). L1_HIT: it would be taken, or this cannot tell. */
 enum l1_answer l1_foresee(struct l1 *c, const struct l1_txn *t, bool is_held, struct l1_absence *a);

@@ -13,6 +13,7 @@
 #include "mem/l2_sleep.h"
 
 #include "base/hugepage.h"
+#include "mem/link_ahead.h"
 
 /* Requests in an infinite slice: more than the links of a machine ever hold. */
 enum { INFINITE_REQUESTS = 16384 };
@@ -76,7 +77,7 @@ COLD struct l2_slice *l2_create(const struct l2_params *p, uint32_t index, const
     mshr_init(&s->mshr, p->mshrs, p->merges);
     s->drain = mem_zalloc_huge(sizeof(uint32_t) * p->mshrs);
     l2_ring_init(&s->pipe, l2_pipe_depth(s));
-    from_dram->consumer_note = &s->has_fills;
+    link_note_pushes(from_dram, &s->has_fills);
     if (!p->infinite) return s;
     l2_ring_init(&s->delayed, INFINITE_REQUESTS);
     s->line_ready = mem_zalloc_huge(sizeof(tick) * g.sets * g.ways);

@@ -37,7 +37,7 @@ struct link {
     struct link_slot *slots;
     /* set to the time at which the consumer may go on; may be NULL */
     tick *consumer_wake;
-    /* set to 1 with it: tells which of its many links the consumer has to look at; may be NULL */
+    /* set to 1 with it; may be NULL (link_ahead.h) */
     uint8_t *consumer_note;
     uint32_t head_value;
     /* ticks */
@@ -76,6 +76,9 @@ static_assert(offsetof(struct link, count_ticks) == HOST_LINE && sizeof(struct l
 
 void link_init(struct link *l, const char *name, uint32_t capacity, tick latency, tick *producer_wake,
                tick *consumer_wake);
+/* Who is woken from now on: the producer when there is room, the consumer when it can see a value. NULL:
+ * nobody. */
+void link_join(struct link *l, tick *producer_wake, tick *consumer_wake);
 void link_free(struct link *l);
 /* [count]: the level of a queue of this capacity; the caller frees it. */
 uint8_t *link_levels(uint32_t capacity);

@@ -1,4 +1,6 @@
-/* link_ahead.h: what serves the host's speed alone: a refusal that is known before.
+/* link_ahead.h: what serves the host's speed alone: notes, and a refusal that is known before.
+ *
+ * An end that has many links finds by notes which of them it has to look at.
  *
  * A producer that asks once in each of its turns, and has just filled the link, need not run its next turn
  * only to be refused: it notes the refusal ahead. A pop before that turn wakes it, and the refusal is taken
@@ -7,6 +9,10 @@
 #define HEDDLE_LINK_AHEAD_H
 
 #include "mem/link.h"
+
+/* From now on *note is set to 1 by each push, or by room for a producer that waits. */
+void link_note_pushes(struct link *l, uint8_t *note);
+void link_note_room(struct link *l, uint8_t *note);
 
 static inline void link_refuse_ahead(struct link *l, tick next)
 {

@@ -3,6 +3,7 @@
 #include "mem/xbar_notes.h"
 
 #include "base/hugepage.h"
+#include "mem/link_ahead.h"
 
 /* Packets at an output of the infinite network: more than the links of a machine ever hold. */
 enum { INFINITE_PACKETS = 4096 };
@@ -116,8 +117,8 @@ void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_repl
 void xbar_net_take_notes(struct xbar_net *n)
 {
     n->has_notes = true;
-    for (uint32_t i = 0; i < n->inputs; i++) n->in[i].from->consumer_note = &n->pushed[i];
-    for (uint32_t o = 0; o < n->outputs; o++) n->out[o].to->producer_note = &n->room[o];
+    for (uint32_t i = 0; i < n->inputs; i++) link_note_pushes(n->in[i].from, &n->pushed[i]);
+    for (uint32_t o = 0; o < n->outputs; o++) link_note_room(n->out[o].to, &n->room[o]);
 }
 
 void xbar_net_free(struct xbar_net *n)

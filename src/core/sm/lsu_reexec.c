@@ -118,7 +118,7 @@ COLD void lsu_reexec_serve(struct sm *m)
         if (steps_aside) to_tail(q);
         return;
     }
-    e->absence.is_known = false;
+    l1_forget_absence(&e->absence);
     if (a->done < a->count) return;
     const uint32_t context = a->ask.warp, counted = m->memory.counted;
     m->memory.counted = e->counted;
