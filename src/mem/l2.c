@@ -9,6 +9,7 @@
  * Laws. stalled cycles = sum over the causes; accesses = hits + pending hits + misses. Stalls are charged
  * as intervals between ticks: whatever can change the cause also wakes the slice, so that skipping changes
  * no count. */
+#include "mem/l2_admit.h"
 #include "mem/l2_claim_impl.h"
 #include "mem/l2_sleep.h"
 
@@ -129,12 +130,9 @@ void l2_settle(struct l2_slice *s, tick now)
 HOT NOINLINE static void l2_take_request(struct l2_slice *s, tick now)
 {
     const uint32_t id = link_pop(s->in, now);
-    const tick ready = l2_at_tags(s, now);
-    l2_ring_push(&s->pipe, (struct l2_timed){.id = id, .ready = ready});
-    const struct ring *r = &s->pipe.ring;
-    if (r->count == 1) l2_new_head(s);
-    if (r->count == s->late_slots) s->closed_from = ready;
-    if (UNLIKELY(r->count == r->capacity)) s->closed_from = 0;
+    l2_ring_push(&s->pipe, (struct l2_timed){.id = id, .ready = l2_at_tags(s, now)});
+    if (s->pipe.ring.count == 1) l2_new_head(s);
+    s->closed_from = l2_pipe_closes(&s->pipe, s->pipe.ring.capacity, s->late_slots);
 }
 
 /* From the access queue into the pipeline: one request a cycle. */

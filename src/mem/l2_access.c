@@ -30,7 +30,7 @@ static void l2_next_head(struct l2_slice *s)
     s->head_ready = TICK_NEVER;
     if (p->ring.count) l2_new_head(s);
     if (p->ring.count > 1) __builtin_prefetch(req_at(s->pool, l2_ring_at(p, 1)->id));
-    s->closed_from = p->ring.count >= s->late_slots ? l2_ring_at(p, s->late_slots - 1)->ready : TICK_NEVER;
+    s->closed_from = l2_pipe_closes(p, p->ring.capacity, s->late_slots);
     s->head_failed = s->is_probed = false;
     if (UNLIKELY(l2_has_claims(s))) l2_left_lane(s);
 }

@@ -2,6 +2,7 @@
  * one request a cycle enters one of them, and one a cycle is at the tags. The lane at the tags is
  * l2_slice.pipe, with the slice's fields of the head; the other one waits in l2_claims.other. A head's
  * address within the slice is read once, when it becomes the head: the tags write over it (req.h). */
+#include "mem/l2_admit.h"
 #include "mem/l2_claim_impl.h"
 
 static struct l2_ring *program_lane(struct l2_slice *s)
@@ -14,14 +15,11 @@ static struct l2_ring *message_lane(struct l2_slice *s)
     return s->claims->has_messages ? &s->pipe : &s->claims->other.pipe;
 }
 
-/* The pipeline's own rules (l2_enter) close the crossbar's gate instead of the lane. */
+/* What closes a pipeline (l2_pipe_closes) closes the crossbar's gate instead. */
 static void set_gate(struct l2_slice *s)
 {
     struct l2_claims *c = s->claims;
-    const struct l2_ring *p = program_lane(s);
-    tick closed_from = TICK_NEVER;
-    if (p->ring.count >= c->late_slots) closed_from = l2_ring_at(p, c->late_slots - 1)->ready;
-    if (p->ring.count >= c->stages) closed_from = 0;
+    const tick closed_from = l2_pipe_closes(program_lane(s), c->stages, c->late_slots);
     if (*c->taker.gate != closed_from) *c->taker.gate = closed_from;
 }
 

@@ -51,8 +51,7 @@ struct l2_slice {
     tick act_at;
     /* the pipeline's head is at the tags */
     tick head_ready;
-    /* From then on no request enters, until one leaves the tags. 0: the pipeline is full. With
-     * l2.late_queue: the request that closes the pipeline is at the tags. */
+    /* from then on no request enters: l2_pipe_closes */
     tick closed_from;
     tick port_free;
     /* the latch: a reply of the tag stage, and when its data has passed the port */
@@ -84,7 +83,8 @@ struct l2_slice {
     uint32_t drain_head, drain_count;
     /* accepted requests on their way to the tags */
     struct l2_ring pipe;
-    /* free slots that to_dram is known to have: nobody else fills it */
+    /* free slots that to_dram is known to have: nobody else fills it. Kept here because asking the link would
+     * end a wait, and touch a line of the host's cache */
     uint32_t dram_room;
     /* enum l2_stall, enum cache_outcome */
     uint8_t stall_cause, head_outcome;

@@ -109,6 +109,9 @@ static inline bool link_is_full(const struct link *l, tick now, uint32_t n)
     return UNLIKELY(l->changed == now) && more + l->pop_count > l->capacity;
 }
 
+/* Every slot holds a value: room comes with a pop, and wakes a producer that waits. */
+static inline bool link_is_at_capacity(const struct link *l) { return l->count == l->capacity; }
+
 /* True: link_push may be called at now. False: the producer is blocked, and is woken when there is room. */
 static inline bool link_can_push(struct link *l, tick now)
 {

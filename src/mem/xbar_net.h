@@ -282,6 +282,12 @@ static inline int32_t xbar_until(const struct xbar_net *n, xbar_stamp time)
 {
     return (int32_t)(time - (xbar_stamp)n->cycle);
 }
+/* Cycles of a packet between the two links of an idle network: one on the input's channel, one a flit through
+ * the switch, and the pipeline. */
+static inline uint32_t xbar_idle_cycles(const struct xbar_net *n, uint32_t flits)
+{
+    return 1 + flits + n->latency;
+}
 static inline uint64_t xbar_bit(uint32_t port) { return 1ull << (port % 64); }
 /* Outputs for which a head competes and that can take a packet. */
 static inline uint64_t xbar_open(const struct xbar_ports *p) { return p->asked & ~(p->busy | p->full); }
