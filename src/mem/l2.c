@@ -19,12 +19,6 @@
 /* Requests in an infinite slice: more than the links of a machine ever hold. */
 enum { INFINITE_REQUESTS = 16384 };
 
-void l2_ring_init(struct l2_ring *r, uint32_t capacity)
-{
-    *r = (struct l2_ring){.at = mem_zalloc_huge(sizeof(struct l2_timed) * capacity),
-                          .ring = ring_of(capacity)};
-}
-
 /* Requests that the pipeline holds: one for each L2 cycle of the fixed latency. With a slow core that would
  * be millions, more than there can be requests; the bound is that of l2.pipeline. */
 static uint32_t l2_pipe_depth(const struct l2_slice *s)
@@ -76,7 +70,7 @@ COLD struct l2_slice *l2_create(const struct l2_params *p, uint32_t index, const
     cache_init(&s->cache, &g);
     s->line_addr = mem_zalloc_huge(sizeof(uint64_t) * g.sets * g.ways);
     mshr_init(&s->mshr, p->mshrs, p->merges);
-    s->drain = mem_zalloc_huge(sizeof(uint32_t) * p->mshrs);
+    l2_drain_init(&s->drain, p->mshrs);
     l2_ring_init(&s->pipe, l2_pipe_depth(s));
     link_note_pushes(from_dram, &s->has_fills);
     if (!p->infinite) return s;
@@ -91,11 +85,11 @@ COLD void l2_destroy(struct l2_slice *s)
     cache_free(&s->cache);
     mem_free_huge(s->line_addr);
     mshr_free(&s->mshr);
-    mem_free_huge(s->drain);
-    mem_free_huge(s->pipe.at);
-    mem_free_huge(s->delayed.at);
+    l2_drain_free(&s->drain);
+    l2_ring_free(&s->pipe);
+    l2_ring_free(&s->delayed);
     mem_free_huge(s->line_ready);
-    if (s->claims) mem_free_huge(s->claims->other.pipe.at);
+    if (s->claims) l2_ring_free(&s->claims->other.pipe);
     free(s->claims);
     mem_free_huge(s);
 }
@@ -149,7 +143,7 @@ static void l2_cycle(struct l2_slice *s, tick now)
     if (s->is_stalled && now > s->stall_since) s->counts.stall_ticks[s->stall_cause] += now - s->stall_since;
     s->is_stalled = s->replied = s->awaits_reply = s->awaits_dram = false;
     if (s->fill_ready <= now) l2_finish_fill(s, now);
-    if (s->drain_count) l2_drain_one(s, now);
+    if (s->drains) l2_drain_one(s, now);
     if (s->latch_ready <= now && !s->replied) l2_send_latch(s, now);
     if (s->victim != REQ_NONE) l2_send_victim(s, now);
     if (s->has_fills) l2_start_fill(s, now);

@@ -49,14 +49,14 @@ static void swap_lanes(struct l2_slice *s)
     s->is_probed = false;
     c->has_messages = !c->has_messages;
     debug_assert(!s->pipe.ring.count ||
-                 s->head_local == l2_local(s, req_at(s->pool, l2_ring_head(&s->pipe)->id)->addr));
+                 s->head_local == l2_local(s, req_at(s->pool, l2_ring_front(&s->pipe)->id)->addr));
 }
 
 /* The other lane has its first request. */
 static void new_other_head(struct l2_slice *s)
 {
     struct l2_lane *other = &s->claims->other;
-    const struct l2_timed *head = l2_ring_head(&other->pipe);
+    const struct l2_timed *head = l2_ring_front(&other->pipe);
     other->head_ready = head->ready;
     other->head_local = l2_local_of(s, req_at(s->pool, head->id));
 }
