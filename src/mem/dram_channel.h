@@ -87,7 +87,7 @@ static_assert(offsetof(struct dram_channel, way) == HOST_LINE &&
 
 static inline struct dram_way *dram_way_at(const struct dram_ways *w, uint32_t i)
 {
-    return &w->items[ring_place(&w->ring, i)];
+    return &w->items[ring_index(&w->ring, i)];
 }
 static inline tick dram_way_head(const struct dram_ways *w)
 {

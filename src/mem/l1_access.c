@@ -73,7 +73,7 @@ COLD static tick l1_extra_ready(const struct l1 *c, tick ready, uint32_t line)
     const uint32_t set = line / c->cache.ways_max, way = line % c->cache.ways_max;
     ready = clock_after(&c->clock, ready, c->hooks.extra_hit(c->hooks.ctx, set, way));
     if (!c->hits.ring.count) return ready;
-    return MAX(ready, c->hits.items[ring_place(&c->hits.ring, c->hits.ring.count - 1)].ready);
+    return MAX(ready, c->hits.items[ring_index(&c->hits.ring, c->hits.ring.count - 1)].ready);
 }
 
 /* ---- loads ---- */

@@ -92,8 +92,8 @@ static inline void l1_plan_absent(const struct l1 *c, struct l1_plan *p, uint32_
     p->set = set;
 }
 
-/* A read of sectors that `line`, or no line, does not have: they are under way, or missing. Mechanisms are not
- * asked. */
+/* A read of sectors that `line`, or no line, does not have: they are under way, or missing. Mechanisms are
+ * not asked. */
 static inline __attribute__((always_inline)) void l1_plan_sectors(struct l1 *c, const struct l1_txn *t,
                                                                   struct l1_plan *p, uint32_t line)
 {

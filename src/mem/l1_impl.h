@@ -211,7 +211,7 @@ struct l1 {
         /* one of these */
         uint64_t is_special;
     };
-    /* stats.demand_wait_sum in ticks: here for its place, a reply adds to it */
+    /* stats.demand_wait_sum in ticks: in this line because every reply adds to it */
     tick demand_wait;
 
     /* an access */

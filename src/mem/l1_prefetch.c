@@ -95,7 +95,7 @@ static uint64_t l1_prefetches_in_pipe(const struct l1 *c)
 {
     uint64_t n = 0;
     for (uint32_t i = 0; i < c->pipe.ring.count; i++)
-        n += c->pipe.items[ring_place(&c->pipe.ring, i)].txn.is_prefetch;
+        n += c->pipe.items[ring_index(&c->pipe.ring, i)].txn.is_prefetch;
     return n;
 }
 

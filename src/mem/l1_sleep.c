@@ -169,8 +169,8 @@ bool l1_is_full(const struct l1 *c)
     return (c->port->is_blocked && !l1_queue_has(c, c->read_places)) || !l1_has_mshr(c);
 }
 
-/* What a full queue lacks comes in the next cycle, unless the crossbar is full too: then it says when there is
- * room. */
+/* What a full queue lacks comes in the next cycle, unless the crossbar is full too: then it says when there
+ * is room. */
 static bool l1_drains(const struct l1 *c, enum l1_answer cause)
 {
     return cause == L1_STALL_QUEUE && !c->port->is_blocked;

@@ -19,11 +19,11 @@ bool l1_awaits_reply(const struct l1 *c);
 /* When the next reply can be taken; TICK_NEVER: none is here. */
 tick l1_reply_at(const struct l1 *c);
 
-/* It has a port left in this cycle. A prefetch that does not fit all the same (l1_prefetch.h) lacks a line, an
- * MSHR or a slot of a queue: it does until the L1 ticks or takes something. */
+/* It has a port left in this cycle. A prefetch that does not fit all the same (l1_prefetch.h) lacks a line,
+ * an MSHR or a slot of a queue: it does until the L1 ticks or takes something. */
 bool l1_has_port(const struct l1 *c, tick now);
-/* A store or an atomic was acknowledged in the newest tick, or a store left the pipeline: l1_writes_pending may
- * have changed. */
+/* A store or an atomic was acknowledged in the newest tick, or a store left the pipeline: l1_writes_pending
+ * may have changed. */
 bool l1_has_acknowledged(const struct l1 *c);
 
 /* When l1_next_done has a load; TICK_NEVER: none is done. */

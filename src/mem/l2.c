@@ -133,7 +133,7 @@ HOT NOINLINE static void l2_take_request(struct l2_slice *s, tick now)
 static inline void l2_enter(struct l2_slice *s, tick now)
 {
     if (UNLIKELY(l2_has_claims(s)))
-        l2_enter_lane(s, now);
+        l2_enter_pipe(s, now);
     else if (s->closed_from > now && link_next(s->in) <= now)
         l2_take_request(s, now);
 }
@@ -147,7 +147,7 @@ static void l2_cycle(struct l2_slice *s, tick now)
     if (s->latch_ready <= now && !s->replied) l2_send_latch(s, now);
     if (s->victim != REQ_NONE) l2_send_victim(s, now);
     if (s->has_fills) l2_start_fill(s, now);
-    if (UNLIKELY(l2_has_claims(s))) l2_choose_lane(s, now);
+    if (UNLIKELY(l2_has_claims(s))) l2_choose_pipe(s, now);
     if (s->head_ready <= now) l2_access(s, now);
     /* A write-back that this cycle made, a reply that is complete at once. */
     if (s->victim != REQ_NONE) l2_send_victim(s, now);
@@ -227,7 +227,7 @@ COLD void l2_explain(const struct l2_slice *s, tick now, struct strbuf *out)
     if (s->claims)
         strbuf_printf(out,
                       "  a mechanism has %u requests, %u of them parked, and waits for %u lines of DRAM; "
-                      "%u %s wait behind the other lane\n",
+                      "%u %s wait behind the other pipeline\n",
                       s->claims->live, s->claims->parked, s->claims->reads, s->claims->other.pipe.ring.count,
                       s->claims->has_messages ? "requests of the program" : "messages");
     if (s->latch_ready != TICK_NEVER)

@@ -32,7 +32,7 @@ static void l2_next_head(struct l2_slice *s)
     if (p->ring.count > 1) __builtin_prefetch(req_at(s->pool, l2_ring_at(p, 1)->id));
     s->closed_from = l2_pipe_closes(p, p->ring.capacity, s->late_slots);
     s->head_failed = s->is_probed = false;
-    if (UNLIKELY(l2_has_claims(s))) l2_left_lane(s);
+    if (UNLIKELY(l2_has_claims(s))) l2_left_pipe(s);
 }
 
 HOT void l2_probe_tags(struct l2_slice *s, struct req *r)

@@ -20,9 +20,9 @@ struct l2_plan {
     bool used_room;
 };
 
-/* From when on a pipeline takes no request, until one leaves its tags: at once (0) with `stages` requests in it;
- * with l2.late_queue from the time on at which so many are at the tags as the access queue is deep
- * (late_slots; else UINT32_MAX). */
+/* From when on a pipeline takes no request, until one leaves its tags: at once (0) with `stages` requests in
+ * it; with l2.late_queue from the time on at which its late_slots-th request is at the tags, as many as the
+ * access queue is deep (else late_slots is UINT32_MAX). */
 static inline tick l2_pipe_closes(const struct l2_ring *pipe, uint32_t stages, uint32_t late_slots)
 {
     const uint32_t count = pipe->ring.count;

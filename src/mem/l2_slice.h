@@ -155,7 +155,7 @@ static inline bool l2_has_claims(const struct l2_slice *s) { return s->variant &
 
 static inline struct l2_timed *l2_ring_at(const struct l2_ring *r, uint32_t i)
 {
-    return &r->items[ring_place(&r->ring, i)];
+    return &r->items[ring_index(&r->ring, i)];
 }
 static inline tick l2_next_cycle(const struct l2_slice *s, tick now) { return now + s->period; }
 /* When a request that leaves the access queue now is at the tags: on an edge, as now is. */

@@ -133,7 +133,7 @@ XBAR_INLINE void xbar_inject(struct xbar_net *n, struct xbar_ports *ports, uint3
 {
     struct xbar_input *in = &n->in[input];
     struct xbar_injection *q = &in->injection;
-    struct xbar_packet *head = &q->places->from_link;
+    struct xbar_packet *head = &q->entries->from_link;
     if (in->channel_free <= n->cycle) {
         q->flits = (uint16_t)(q->flits - q->on_channel);
         q->on_channel = 0;

@@ -3,10 +3,10 @@
  * GPGPU-Sim 3.x has no prefetcher. A public one that was built into it (samgh1230/gpgpu-prefetch, shader.cc)
  * keeps a queue beside the load-store unit and, in cycles in which that has no access to global memory,
  * offers its head to the L1, again and again while it is refused. Here a prefetch waits until the L1 has room
- * for it (mem/l1_prefetch.h: l1_prefetch_fits), and its tags are looked up then. With l1.prefetch_priority `low` it
- * takes an access that loads and stores leave, also while their head is refused; with `alternate`, where both
- * wait, every second access that the L1 takes is its own: a load-store unit that is never empty would take
- * each MSHR that becomes free.
+ * for it (mem/l1_prefetch.h: l1_prefetch_fits), and its tags are looked up then. With l1.prefetch_priority
+ * `low` it takes an access that loads and stores leave, also while their head is refused; with `alternate`,
+ * where both wait, every second access that the L1 takes is its own: a load-store unit that is never empty
+ * would take each MSHR that becomes free.
  *
  * What is asked for ends here as refused (its address is in no allocation), merged (its line waits already)
  * or dropped (the queue was full, and newer ones came; or the kernel ended), or it is offered to the L1
