@@ -2,6 +2,8 @@
  * clock domain); what is read from them are shares. */
 #include "core/queue_stats.h"
 
+#include "mem/link_ahead.h"
+
 #define QUEUE_ROWS(kind, nm, what)                                                                           \
     STAT_HISTOGRAM(queue_stats, kinds[kind].level, "queue." nm "_level", LINK_LEVELS, "ticks",               \
                    what ": time at each level while not empty: tenths, the last = full"),                    \

@@ -5,7 +5,7 @@
 #include "core/units_impl.h"
 
 #include "base/hugepage.h"
-#include "mem/link.h"
+#include "mem/link_ahead.h"
 
 /* Memory on lines that no other thread writes. */
 static void *zalloc_apart(size_t bytes)
@@ -194,16 +194,16 @@ struct emu_log *const *units_logs(const struct units *u) { return u->logs; }
 
 static void join(struct link *to, struct link *from, tick *unit, tick *other)
 {
-    to->producer_wake = from->consumer_wake = unit;
-    to->consumer_wake = from->producer_wake = other;
+    link_join(to, unit, other);
+    link_join(from, other, unit);
 }
 
 /* The crossbar's end of a link leaves a note, so that units_hear_xbar finds who it is for. */
-static void join_with_notes(struct link *to, struct link *from, tick *unit, tick *xbar, uint64_t *notes,
-                            uint32_t i)
+static void leave_notes(struct link *to, struct link *from, uint64_t *notes, uint32_t i)
 {
-    join(to, from, unit, xbar);
-    to->producer_note = from->consumer_note = (uint8_t *)notes + i;
+    uint8_t *note = (uint8_t *)notes + i;
+    link_note_room(to, note);
+    link_note_pushes(from, note);
 }
 
 void units_join_xbar(struct units *u, struct xbar *xbar) { u->xbar = xbar; }
@@ -222,10 +222,11 @@ void units_join_sm(struct units *u, uint32_t index, struct sm *sm, struct link *
     x->sm = sm;
     u->sm_low = MAX(u->sm_low, sm_requests_max(sm));
     u->no_ahead |= !sm_may_run_ahead(sm);
-    join_with_notes(to_xbar, from_xbar, &x->wake, &x->xbar_wake, u->sm_notes, index);
+    link_join(to_xbar, &x->wake, &x->xbar_wake);
     /* The SM itself says when it can take a reply (units_hear_xbar): that may be later than the reply is
      * there. */
-    from_xbar->consumer_wake = NULL;
+    link_join(from_xbar, &x->xbar_wake, NULL);
+    leave_notes(to_xbar, from_xbar, u->sm_notes, index);
 }
 
 void units_join_slice(struct units *u, uint32_t index, struct l2_slice *slice, struct link *from_xbar,
@@ -235,8 +236,8 @@ void units_join_slice(struct units *u, uint32_t index, struct l2_slice *slice, s
     struct slice_turn *t = slice_turn_of(u, index);
     t->slice = slice;
     t->wake = *l2_wake(slice);
-    join_with_notes(to_xbar, from_xbar, &t->wake, &u->partitions[partition].xbar_wake, u->partition_notes,
-                    partition);
+    join(to_xbar, from_xbar, &t->wake, &u->partitions[partition].xbar_wake);
+    leave_notes(to_xbar, from_xbar, u->partition_notes, partition);
 }
 
 void units_join_channel(struct units *u, uint32_t slice, struct dram_channel *channel,
@@ -287,7 +288,6 @@ struct req_owner units_owner(const struct units *u, uint32_t slot)
 
 void units_clear_owner(struct units *u, uint32_t slot)
 {
-    for (uint32_t i = 0; i < u->sm_count; i++) u->sms[i].pool.owners[slot] = (struct req_owner){0};
-    for (uint32_t i = 0; i < u->partition_count; i++)
-        u->partitions[i].pool.owners[slot] = (struct req_owner){0};
+    for (uint32_t i = 0; i < u->sm_count; i++) req_pool_clear_owner(&u->sms[i].pool, slot);
+    for (uint32_t i = 0; i < u->partition_count; i++) req_pool_clear_owner(&u->partitions[i].pool, slot);
 }

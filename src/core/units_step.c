@@ -327,8 +327,7 @@ static void follow_items(struct units *u, const struct req *before)
     if (u->pool->items == before) return;
     for (uint32_t i = 0; i < u->sm_count + u->partition_count; i++) {
         struct req_pool *share = i < u->sm_count ? &u->sms[i].pool : &u->partitions[i - u->sm_count].pool;
-        share->items = u->pool->items;
-        share->cap = share->fresh = u->pool->cap;
+        req_part_follow(share, u->pool);
     }
 }
 

@@ -10,6 +10,7 @@
 #include "base/hugepage.h"
 #include "core/machine_check.h"
 #include "core/mech/mech_cost.h"
+#include "mem/xbar_ahead.h"
 
 enum { POOL_START = 4096 };
 

@@ -16,6 +16,7 @@
 #include "mem/dram_channel.h"
 
 #include "base/hugepage.h"
+#include "mem/link_ahead.h"
 
 uint32_t dram_idle_latency(const struct dram_params *p, const struct clock_domain *clock,
                            const struct clock_domain *core)
@@ -26,12 +27,6 @@ uint32_t dram_idle_latency(const struct dram_params *p, const struct clock_domai
         p->trcd + p->tcl + (uint64_t)(bursts - 1) * MAX(p->tccd, p->tccdl) + p->burst / p->ratio;
     uint64_t cycles = p->latency + (clocks * clock->period + core->period - 1) / core->period;
     return (uint32_t)MAX(cycles, p->latency_min);
-}
-
-static struct dram_ways channel_ways(uint32_t capacity)
-{
-    return (struct dram_ways){.at = mem_zalloc_huge(sizeof(struct dram_way) * capacity),
-                              .ring = ring_of(capacity)};
 }
 
 COLD struct dram_channel *dram_create(const struct dram_params *p, uint32_t index, const struct addrmap *map,
@@ -50,7 +45,7 @@ COLD struct dram_channel *dram_create(const struct dram_params *p, uint32_t inde
     d->out = mem_zalloc_huge(sizeof *d->out * slices);
     memcpy(d->in, in, sizeof *d->in * slices);
     memcpy(d->out, out, sizeof *d->out * slices);
-    for (uint32_t s = 0; s < slices; s++) in[s]->consumer_note = &d->has_requests;
+    for (uint32_t s = 0; s < slices; s++) link_note_pushes(in[s], &d->has_requests);
     d->wake = d->ticked = d->way_ready = d->return_ready = TICK_NEVER;
     d->ticked_clock = UINT64_MAX; /* one clock before the first */
     d->latency = (tick)p->latency * core->period;
@@ -67,8 +62,8 @@ COLD struct dram_channel *dram_create(const struct dram_params *p, uint32_t inde
         d->refresh_due[r] = (uint64_t)p->trefi * (r + 1) / p->ranks;
         d->refresh_next = d->refresh_due[0];
     }
-    d->way = channel_ways(d->inside_max);
-    d->returns = channel_ways(p->infinite ? IDEAL_RETURNS : p->return_queue);
+    dram_ways_init(&d->way, d->inside_max);
+    dram_ways_init(&d->returns, p->infinite ? IDEAL_RETURNS : p->return_queue);
     dram_chips_init(&d->chips, &d->params);
     dram_queue_init(&d->queue, &d->params, d->stats.queue_level);
     return d;
@@ -80,8 +75,8 @@ COLD void dram_destroy(struct dram_channel *d)
     dram_queue_free(&d->queue);
     mem_free_huge(d->in);
     mem_free_huge(d->out);
-    mem_free_huge(d->way.at);
-    mem_free_huge(d->returns.at);
+    dram_ways_free(&d->way);
+    dram_ways_free(&d->returns);
     mem_free_huge(d);
 }
 
@@ -102,7 +97,7 @@ uint64_t dram_sectors(const struct dram_channel *d, enum req_kind kind)
 void dram_channel_add_return(struct dram_channel *d, const struct dram_way *r)
 {
     struct dram_ways *w = &d->returns;
-    ring_push(&w->ring, w->at, sizeof *r);
+    dram_ways_push(w, *r);
     uint32_t i = w->ring.count - 1;
     for (; i > 0; i--) {
         const struct dram_way *older = dram_way_at(w, i - 1);
@@ -173,7 +168,7 @@ static void channel_accept(struct dram_channel *d, tick now)
     if (d->inside == d->inside_max || !channel_choose_slice(d, now, &w)) return;
     w.came = link_next(d->in[w.slice]);
     link_pop(d->in[w.slice], now);
-    d->way.at[ring_push(&d->way.ring, d->way.at, sizeof w)] = w;
+    dram_ways_push(&d->way, w);
     d->way_ready = MIN(d->way_ready, w.ready);
     d->inside++;
     d->turn = (uint16_t)channel_slice_after(d, w.slice);

@@ -16,11 +16,7 @@ struct dram_way {
     uint8_t side;
 };
 
-/* A queue of requests with times. */
-struct dram_ways {
-    struct dram_way *at;
-    struct ring ring;
-};
+RING_TYPE(dram_ways, struct dram_way) /* requests with times */
 
 /* Ordered by lines of the host's cache: the first says what there may be to do and when, the others come
  * in the order in which a clock with something to do needs them. A time that is not set is TICK_NEVER. */
@@ -91,11 +87,11 @@ static_assert(offsetof(struct dram_channel, way) == HOST_LINE &&
 
 static inline struct dram_way *dram_way_at(const struct dram_ways *w, uint32_t i)
 {
-    return &w->at[ring_place(&w->ring, i)];
+    return &w->items[ring_index(&w->ring, i)];
 }
 static inline tick dram_way_head(const struct dram_ways *w)
 {
-    return w->ring.count ? w->at[w->ring.head].ready : TICK_NEVER;
+    return w->ring.count ? dram_ways_front(w)->ready : TICK_NEVER;
 }
 
 static inline uint64_t dram_channel_free_banks(const struct dram_channel *d)

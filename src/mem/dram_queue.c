@@ -21,7 +21,7 @@ void dram_queue_init(struct dram_queue *q, const struct dram_params *p, uint64_t
     uint32_t n = queue_capacity(p);
     *q = (struct dram_queue){.params = p,
                              .entries = mem_zalloc_huge(sizeof *q->entries * n),
-                             .places = {p->queue, p->write_queue},
+                             .depth = {p->queue, p->write_queue},
                              .write_drain = p->write_drain,
                              .is_fcfs = p->sched == DRAM_FCFS,
                              .levels = levels,

@@ -36,7 +36,7 @@ struct dram_queue {
     /* [side]: banks with a waiting request */
     uint64_t banks_waiting[2];
     /* [side] */
-    uint32_t waiting[2], places[2];
+    uint32_t waiting[2], depth[2];
     uint32_t free_head;
     /* write_drain: a batch of writes is under way */
     bool draining;
@@ -63,7 +63,7 @@ static inline uint32_t dram_queue_side(const struct dram_queue *q, bool is_write
 }
 static inline bool dram_queue_has_room(const struct dram_queue *q, uint32_t side)
 {
-    return q->waiting[side] < q->places[side];
+    return q->waiting[side] < q->depth[side];
 }
 void dram_queue_add(struct dram_queue *q, uint64_t clock, const struct dram_entry *e);
 /* The entry that a free bank takes, by the scheduler's rule, or NONE. It no longer counts as waiting; free it

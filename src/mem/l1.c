@@ -29,8 +29,6 @@ static void l1_init_cache(struct l1 *c, uint32_t extra_lines)
     c->line_sectors = (uint32_t)((1ull << c->p.line / CACHE_SECTOR_BYTES) - 1);
 }
 
-uint32_t l1_loads_max(const struct l1_params *p) { return p->mshrs * p->merges + p->miss_queue; }
-
 static void l1_init_nodes(struct l1 *c)
 {
     c->nodes_left = l1_loads_max(&c->p);
@@ -149,8 +147,6 @@ static uint32_t l1_pop_done(struct l1 *c)
     return node->token;
 }
 
-tick l1_next_done_at(const struct l1 *c) { return MIN(c->hit_ready, c->fill_ready); }
-
 /* The one that has been ready longest; of two, the fill. */
 bool l1_next_done(struct l1 *c, tick now, uint32_t *token)
 {
@@ -179,14 +175,13 @@ bool l1_take_own(struct l1 *c, tick now)
 void l1_tick(struct l1 *c, tick now)
 {
     if (c->has_due) l1_take_due(c, now); /* what goes on leaves in the next cycle, as any miss */
-    if (c->has_pipe) c->has_acknowledged |= l1_pipe_tick(c, now);
+    if (c->has_pipe) l1_pipe_tick(c, now);
     if (c->is_flushing) {
         l1_flush_step(c, now);
         l1_note(c, L1_CHANGE_OTHER);
     }
 }
 
-bool l1_has_acknowledged(const struct l1 *c) { return c->has_acknowledged; }
 
 /* ---- state that others ask for ---- */
 

@@ -73,7 +73,7 @@ COLD static tick l1_extra_ready(const struct l1 *c, tick ready, uint32_t line)
     const uint32_t set = line / c->cache.ways_max, way = line % c->cache.ways_max;
     ready = clock_after(&c->clock, ready, c->hooks.extra_hit(c->hooks.ctx, set, way));
     if (!c->hits.ring.count) return ready;
-    return MAX(ready, c->hits.items[ring_place(&c->hits.ring, c->hits.ring.count - 1)].ready);
+    return MAX(ready, c->hits.items[ring_index(&c->hits.ring, c->hits.ring.count - 1)].ready);
 }
 
 /* ---- loads ---- */
@@ -306,10 +306,7 @@ HOT NOINLINE __attribute__((flatten)) enum l1_answer l1_access(struct l1 *c, tic
     debug_assert(!t->is_prefetch || (t->kind == REQ_READ && t->token == L1_NO_TOKEN));
     debug_assert(t->kind != REQ_WRITE || t->token == L1_NO_TOKEN);
     c->last = now;
-    if (c->port_time != now) {
-        c->port_time = now;
-        c->ports_used = 0;
-    }
-    if (UNLIKELY(c->ports_used == c->ports) && !c->is_perfect) return l1_no_port(c, now, t);
+    l1_open_ports(c, now);
+    if (UNLIKELY(!l1_port_is_free(c, now)) && !c->is_perfect) return l1_no_port(c, now, t);
     return UNLIKELY(c->has_pipe) ? l1_pipe_put(c, now, t) : l1_serve(c, now, t);
 }

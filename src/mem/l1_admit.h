@@ -1,9 +1,16 @@
 /* l1_admit.h: the rules of the L1: which way an access goes, whether it is taken, and if not, why.
  *
  * l1_plan asks tags and MSHRs which way an access goes, l1_admit whether what that way needs is there. Both
- * change nothing, except what mechanisms remember of their own votes. The access itself
- * (l1_access.c), the retry of a refused one and the prediction by which the SM sleeps (l1_sleep.c) ask the
- * same two.
+ * change nothing, except what mechanisms remember of their own votes. Who asks:
+ *   l1_access.c    stores, atomics, prefetches and loads that bypass: l1_plan and l1_admit. A load that looks
+ *                  into the L1 takes the same steps one by one, since nearly all accesses are such loads:
+ *                  l1_finds and l1_admit_hit, then l1_plan_read and l1_admit_miss or l1_admit_merge
+ *   l1_take.c      a miss that a mechanism had goes on: its plan is known but for the line (l1_takes_line);
+ *                  l1_admit
+ *   l1_prefetch.c  room for a prefetch: l1_plan_alone, which asks no mechanism, and l1_admit
+ *   l1_sleep.c     the retry of a refused access keeps its plan where it cannot have changed, and asks
+ *                  l1_admit; predictions of refusals: l1_plan, l1_plan_alone or l1_plan_absent, and l1_admit
+ *   l1_reply.c     a fill that takes its line late: l1_admit_victim
  *
  * The order of checks (line, miss queue, MSHR, merge) is that of GPGPU-Sim 3.2.2: it decides the
  * cause when several hold at once.
@@ -26,6 +33,20 @@ static inline bool l1_port_has(const struct l1 *c, uint32_t entries)
 static inline bool l1_queue_has(const struct l1 *c, uint32_t entries)
 {
     return l1_answers_itself(c) || l1_port_has(c, entries);
+}
+
+/* An access port is free at now. */
+static inline bool l1_port_is_free(const struct l1 *c, tick now)
+{
+    return c->port_time != now || c->ports_used < c->ports;
+}
+
+/* The first to ask for a port in a cycle finds all of them free. */
+static inline void l1_open_ports(struct l1 *c, tick now)
+{
+    if (c->port_time == now) return;
+    c->port_time = now;
+    c->ports_used = 0;
 }
 
 static inline bool l1_has_mshr(const struct l1 *c) { return c->mshr.used + c->mshrs_held < c->mshr.count; }
@@ -55,9 +76,26 @@ static inline void l1_plan_asked(struct l1 *c, const struct l1_txn *t, struct l1
         p->asks_taker = t->is_prefetch || !l1_kept_of(c, t)->passes;
 }
 
-/* A read of sectors that `line`, or no line, does not have: they are under way, or missing. */
-static inline __attribute__((always_inline)) void l1_plan_read(struct l1 *c, const struct l1_txn *t,
-                                                               struct l1_plan *p, uint32_t line)
+/* Does a miss replace a line? is_new: it has no line, and none is under way for it; may_keep: its line may
+ * stay. */
+static inline bool l1_takes_line(const struct l1 *c, bool is_new, bool may_keep)
+{
+    return is_new && c->allocates_on_miss && may_keep;
+}
+
+/* The way of a load whose line, of this set, is known to be neither here nor under way. */
+static inline void l1_plan_absent(const struct l1 *c, struct l1_plan *p, uint32_t set)
+{
+    p->way = L1_WAY_MISS;
+    p->may_keep = true;
+    p->takes_line = l1_takes_line(c, true, true);
+    p->set = set;
+}
+
+/* A read of sectors that `line`, or no line, does not have: they are under way, or missing. Mechanisms are
+ * not asked. */
+static inline __attribute__((always_inline)) void l1_plan_sectors(struct l1 *c, const struct l1_txn *t,
+                                                                  struct l1_plan *p, uint32_t line)
 {
     p->line = line;
     p->entry = l1_find_mshr(c, t->addr, line);
@@ -68,11 +106,32 @@ static inline __attribute__((always_inline)) void l1_plan_read(struct l1 *c, con
     bool merges = !p->missing || (t->is_prefetch && p->entry != MSHR_NONE);
     p->way = merges ? L1_WAY_MERGE : L1_WAY_MISS;
     if (merges) return;
-    bool is_new = line == CACHE_NO_LINE && p->entry == MSHR_NONE;
-    if (UNLIKELY(c->asks_of_misses) && t->kind == REQ_READ) l1_plan_asked(c, t, p);
-    p->may_keep = !is_new || LIKELY(!c->hooks.may_allocate) || l1_may_keep(c, t);
-    p->takes_line = is_new && c->allocates_on_miss && p->may_keep;
+    p->may_keep = true;
+    p->takes_line = l1_takes_line(c, line == CACHE_NO_LINE && p->entry == MSHR_NONE, true);
     p->set = c->cache.found_set;
+}
+
+/* A miss whose line is neither here nor under way. */
+static inline bool l1_is_new(const struct l1_plan *p)
+{
+    return p->way == L1_WAY_MISS && p->line == CACHE_NO_LINE && p->entry == MSHR_NONE;
+}
+
+/* What mechanisms say of a miss. */
+static inline __attribute__((always_inline)) void l1_plan_votes(struct l1 *c, const struct l1_txn *t,
+                                                                struct l1_plan *p)
+{
+    if (UNLIKELY(c->asks_of_misses) && t->kind == REQ_READ) l1_plan_asked(c, t, p);
+    if (LIKELY(!c->hooks.may_allocate) || !l1_is_new(p)) return;
+    p->may_keep = l1_may_keep(c, t);
+    p->takes_line = l1_takes_line(c, true, p->may_keep);
+}
+
+static inline __attribute__((always_inline)) void l1_plan_read(struct l1 *c, const struct l1_txn *t,
+                                                               struct l1_plan *p, uint32_t line)
+{
+    l1_plan_sectors(c, t, p, line);
+    if (p->way == L1_WAY_MISS) l1_plan_votes(c, t, p);
 }
 
 /* A load that looks into the L1: are all of its sectors there? *line: that of the address, or
@@ -82,8 +141,9 @@ static inline bool l1_finds(struct l1 *c, const struct l1_txn *t, uint32_t *line
     return cache_look_up(&c->cache, t->addr, t->sectors, line) == CACHE_HIT;
 }
 
-static inline __attribute__((always_inline)) void l1_plan_load(struct l1 *c, const struct l1_txn *t,
-                                                               struct l1_plan *p)
+/* The way of a load, as far as the L1 alone knows: mechanisms are not asked. */
+static inline __attribute__((always_inline)) void l1_plan_alone(struct l1 *c, const struct l1_txn *t,
+                                                                struct l1_plan *p)
 {
     uint32_t line;
     if (UNLIKELY(l1_goes_past(c, t))) {
@@ -91,11 +151,18 @@ static inline __attribute__((always_inline)) void l1_plan_load(struct l1 *c, con
         return;
     }
     if (!l1_finds(c, t, &line)) {
-        l1_plan_read(c, t, p, line);
+        l1_plan_sectors(c, t, p, line);
         return;
     }
     p->way = L1_WAY_HIT;
     p->line = line;
+}
+
+static inline __attribute__((always_inline)) void l1_plan_load(struct l1 *c, const struct l1_txn *t,
+                                                               struct l1_plan *p)
+{
+    l1_plan_alone(c, t, p);
+    if (p->way == L1_WAY_MISS) l1_plan_votes(c, t, p);
 }
 
 static inline void l1_plan_through(const struct l1 *c, const struct l1_txn *t, struct l1_plan *p)

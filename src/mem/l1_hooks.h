@@ -112,6 +112,10 @@ struct l1_hooks {
     const struct cache_policy *policy;
 };
 
+/* Another client of the port has put a request into the miss queue, or one of its requests has left it: tells
+ * hooks.on_level. */
+void l1_queue_changed(struct l1 *c, tick now);
+
 /* Before the first access. */
 void l1_hook(struct l1 *c, const struct l1_hooks *hooks);
 

@@ -16,6 +16,7 @@
 #define HEDDLE_L1_IMPL_H
 
 #include "mem/l1_hooks.h"
+#include "mem/l1_prefetch.h"
 #include "mem/l1_sleep.h"
 #include "mem/lineset.h"
 #include "mem/mshr.h"
@@ -171,9 +172,6 @@ struct l1_due {
     tick ready;
     uint32_t entry;
     enum l1_take take;
-    /* a PASS that found no line to replace in `set` */
-    bool lacks_line;
-    uint32_t set;
 };
 
 /* In the order of use: each group is one cache line of the host, and a tick or an access touches as few of
@@ -193,7 +191,7 @@ struct l1 {
     uint32_t requests_out;
     /* the refused access has to be offered in the next cycle: see l1_sleep.c */
     bool offers_next;
-    /* a store or an atomic, in this cycle */
+    /* l1_has_acknowledged */
     bool has_acknowledged;
     /* enum l1_change, a mask: since the newest refusal */
     uint8_t changes;
@@ -479,8 +477,7 @@ bool l1_stays_refused(struct l1 *c, tick now);
 /* l1_pipe.c */
 void l1_pipe_create(struct l1_pipe *p, const struct l1_params *params);
 enum l1_answer l1_pipe_put(struct l1 *c, tick now, const struct l1_txn *t);
-/* True: a store has left it. */
-bool l1_pipe_tick(struct l1 *c, tick now);
+void l1_pipe_tick(struct l1 *c, tick now);
 /* When the head is to be looked at. */
 tick l1_pipe_next(const struct l1 *c, tick next);
 

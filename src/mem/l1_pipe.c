@@ -35,20 +35,18 @@ static const struct l1_txn *l1_pipe_due(const struct l1 *c, tick now)
     return p->ring.count && l1_pipe_front(p)->ready <= now ? &l1_pipe_front(p)->txn : NULL;
 }
 
-bool l1_pipe_tick(struct l1 *c, tick now)
+void l1_pipe_tick(struct l1 *c, tick now)
 {
     const struct l1_txn *t = l1_pipe_due(c, now);
-    bool has_write = false;
-    if (!t || l1_stays_refused(c, now)) return false;
+    if (!t || l1_stays_refused(c, now)) return;
     for (uint32_t n = 0; n < c->ports && t; n++, t = l1_pipe_due(c, now)) {
         if (l1_is_stall(l1_look_up(c, now, t)) && !t->is_prefetch) break;
         if (t->kind == REQ_WRITE) {
             c->writes_pending[t->warp]--; /* the request counts itself */
-            has_write = true;
+            c->has_acknowledged = true;
         }
         ring_pop(&c->pipe.ring);
     }
-    return has_write;
 }
 
 tick l1_pipe_next(const struct l1 *c, tick next)

@@ -13,22 +13,17 @@
 
 /* ---- before the offer ---- */
 
-/* The plain rules of a miss (l1_admit.h); mechanisms are asked when it is offered. */
-enum l1_prefetch_room l1_prefetch_room(struct l1 *c, tick now, uint64_t addr)
+/* Mechanisms are asked when it is offered. */
+bool l1_prefetch_fits(struct l1 *c, tick now, uint64_t addr)
 {
-    uint32_t line;
-    if (c->is_perfect) return L1_PREFETCH_FITS; /* all of memory is here */
-    if (c->port_time == now && c->ports_used == c->ports) return L1_PREFETCH_NO_PORT;
-    if (c->is_shrinking || (c->has_pipe && !l1_pipe_has_room(&c->pipe))) return L1_PREFETCH_WAITS;
-    if (!c->caches_global) return L1_PREFETCH_FITS; /* and is redundant, as what follows */
-    if (cache_look_up(&c->cache, addr, c->line_sectors, &line) == CACHE_HIT) return L1_PREFETCH_FITS;
-    if (l1_find_mshr(c, addr, line) != MSHR_NONE) return L1_PREFETCH_FITS;
-    const struct l1_plan p = {.way = L1_WAY_MISS,
-                              .line = line,
-                              .entry = MSHR_NONE,
-                              .takes_line = line == CACHE_NO_LINE && c->allocates_on_miss,
-                              .set = c->cache.found_set};
-    return l1_is_stall(l1_admit_miss(c, &p)) ? L1_PREFETCH_WAITS : L1_PREFETCH_FITS;
+    const struct l1_txn t = {
+        .addr = addr, .sectors = c->line_sectors, .is_prefetch = true, .token = L1_NO_TOKEN};
+    struct l1_plan p = l1_no_way(&t);
+    if (c->is_perfect) return true; /* all of memory is here */
+    if (!l1_port_is_free(c, now) || c->is_shrinking) return false;
+    if (c->has_pipe && !l1_pipe_has_room(&c->pipe)) return false;
+    l1_plan_alone(c, &t, &p);
+    return !l1_is_stall(l1_admit(c, &p));
 }
 
 bool l1_has_taken(const struct l1 *c, tick now) { return c->port_time == now && c->ports_used > 0; }
@@ -100,7 +95,7 @@ static uint64_t l1_prefetches_in_pipe(const struct l1 *c)
 {
     uint64_t n = 0;
     for (uint32_t i = 0; i < c->pipe.ring.count; i++)
-        n += c->pipe.items[ring_place(&c->pipe.ring, i)].txn.is_prefetch;
+        n += c->pipe.items[ring_index(&c->pipe.ring, i)].txn.is_prefetch;
     return n;
 }
 

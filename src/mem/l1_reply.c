@@ -26,7 +26,7 @@ COLD static bool l1_keep_fill(struct l1 *c, tick now, const struct req *r, const
     bool is_there = cache_look_up(&c->cache, r->addr, r->sectors, &line) != CACHE_MISS;
     if (!is_there) {
         line = cache_victim(&c->cache, r->addr);
-        if (line == CACHE_NO_LINE || (c->cache.lines[line].dirty && !l1_queue_has(c, 1))) return false;
+        if (line == CACHE_NO_LINE || !l1_admit_victim(c, L1_WAY_STORE_LINE, line)) return false;
         if (c->cache.lines[line].dirty) l1_write_back(c, now, line);
         l1_take_line(c, now, line,
                      &(struct l1_txn){.addr = r->addr,

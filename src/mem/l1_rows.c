@@ -63,6 +63,8 @@ const struct param_row l1_rows[] = {
     {0},
 };
 
+uint32_t l1_loads_max(const struct l1_params *p) { return p->mshrs * p->merges + p->miss_queue; }
+
 bool l1_params_check(const struct l1_params *p, struct diag_list *diags)
 {
     bool good = true;

@@ -4,6 +4,7 @@
  * exactly one cause and one type, whether the SM ran in that cycle or slept: nothing of the L1 changes
  * without a tick. (2) An answer given here without l1_plan and l1_admit is theirs: asserts ask them. */
 #include "mem/l1_admit.h"
+#include "mem/sm_port_sleep.h"
 
 /* ---- the account of refusals ---- */
 
@@ -168,19 +169,22 @@ bool l1_is_full(const struct l1 *c)
     return (c->port->is_blocked && !l1_queue_has(c, c->read_places)) || !l1_has_mshr(c);
 }
 
-/* The plan of a load in the next cycle is known if its line is neither here nor under way. What a full queue
- * lacks comes in the next cycle, unless the crossbar is full too: then it says when there is room. */
+/* What a full queue lacks comes in the next cycle, unless the crossbar is full too: then it says when there
+ * is room. */
+static bool l1_drains(const struct l1 *c, enum l1_answer cause)
+{
+    return cause == L1_STALL_QUEUE && !c->port->is_blocked;
+}
+
+/* The plan of a load in the next cycle is known if its line is neither here nor under way. */
 bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t)
 {
-    uint32_t line;
+    struct l1_plan p;
     if (c->stall.open || c->has_pipe || c->asks_of_misses) return false;
-    if (UNLIKELY(c->is_shrinking || c->is_perfect || l1_goes_past(c, t))) return false;
-    if (l1_finds(c, t, &line) || line != CACHE_NO_LINE) return false;
-    struct l1_plan p = l1_no_way(t);
-    l1_plan_read(c, t, &p, CACHE_NO_LINE);
-    if (p.entry != MSHR_NONE) return false;
-    enum l1_answer cause = l1_admit_miss(c, &p);
-    if (!l1_is_stall(cause) || (cause == L1_STALL_QUEUE && !c->port->is_blocked)) return false;
+    l1_plan(c, t, &p);
+    if (!l1_is_new(&p)) return false;
+    enum l1_answer cause = l1_admit(c, &p);
+    if (!l1_is_stall(cause) || l1_drains(c, cause)) return false;
     l1_open_stall(c, cause, t, &p);
     c->stall.charged_until = now + c->clock.period; /* where the first cycle of it begins */
     return true;
@@ -188,7 +192,7 @@ bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t)
 
 /* ---- loads that take turns ---- */
 
-/* Arrivals are counted where there is a may_miss. */
+/* Arrivals are counted where there is a may_miss or a take_miss (l1_miss.h). */
 static bool l1_can_foresee(const struct l1 *c, const struct l1_txn *t)
 {
     if (!c->hooks.may_miss) return false;
@@ -196,46 +200,37 @@ static bool l1_can_foresee(const struct l1 *c, const struct l1_txn *t)
     return t->kind == REQ_READ && !l1_goes_past(c, t);
 }
 
-/* A load whose line is here, or under way: a merge is not asked about. */
-static enum l1_answer l1_foresee_merge(struct l1 *c, const struct l1_txn *t, uint32_t line)
-{
-    struct l1_plan p = l1_no_way(t);
-    p.entry = l1_find_mshr(c, t->addr, line);
-    if (p.entry == MSHR_NONE || c->is_sectored) return L1_HIT;
-    const enum l1_answer cause = l1_admit_merge(c, &p);
-    return cause == L1_STALL_MSHR ? cause : L1_HIT;
-}
-
-/* A load that is not found and may go. What a full queue lacks comes in the next cycle, unless the crossbar
- * is full too. */
-static enum l1_answer l1_foresee_miss(const struct l1 *c, const struct l1_txn *t, uint32_t set)
-{
-    struct l1_plan p = l1_no_way(t);
-    p.takes_line = c->allocates_on_miss;
-    p.set = set;
-    const enum l1_answer cause = l1_admit_miss(c, &p);
-    const bool drains = cause == L1_STALL_QUEUE && !c->port->is_blocked;
-    return l1_is_stall(cause) && !drains ? cause : L1_HIT;
-}
-
 bool l1_is_absent(struct l1 *c, uint64_t addr, const struct l1_absence *a)
 {
     return a->is_known && a->arrivals == *l1_arrivals_of(c, addr) && !c->is_special;
 }
 
+/* A load that is known not to be found. */
+static enum l1_answer l1_foresee_absent(const struct l1 *c, const struct l1_txn *t, bool is_held,
+                                        uint32_t set)
+{
+    struct l1_plan p = l1_no_way(t);
+    l1_plan_absent(c, &p, set);
+    p.is_held = is_held;
+    const enum l1_answer cause = l1_admit(c, &p);
+    return l1_is_stall(cause) && !l1_drains(c, cause) ? cause : L1_HIT;
+}
+
+/* Of a load that is not new, only the merge of all of it is known. Mechanisms are not asked about that. */
 enum l1_answer l1_foresee(struct l1 *c, const struct l1_txn *t, bool is_held, struct l1_absence *a)
 {
-    uint32_t line;
     const uint32_t arrivals = *l1_arrivals_of(c, t->addr);
     if (!l1_can_foresee(c, t)) return L1_HIT;
     if (!a->is_known || a->arrivals != arrivals) {
-        a->is_known = false;
-        if (l1_finds(c, t, &line)) return L1_HIT;
-        if (line != CACHE_NO_LINE || l1_find_mshr(c, t->addr, line) != MSHR_NONE)
-            return l1_foresee_merge(c, t, line);
-        *a = (struct l1_absence){arrivals, c->cache.found_set, true};
+        struct l1_plan p = l1_no_way(t);
+        l1_forget_absence(a);
+        l1_plan_alone(c, t, &p);
+        if (p.way == L1_WAY_MERGE && !c->is_sectored)
+            return l1_admit(c, &p) == L1_STALL_MSHR ? L1_STALL_MSHR : L1_HIT;
+        if (!l1_is_new(&p)) return L1_HIT;
+        *a = (struct l1_absence){arrivals, p.set, true};
     }
-    return is_held ? L1_STALL_HELD : l1_foresee_miss(c, t, a->set);
+    return l1_foresee_absent(c, t, is_held, a->set);
 }
 
 void l1_keep_vote(struct l1 *c, const struct l1_txn *t, bool may_go)
@@ -249,7 +244,7 @@ void l1_keep_vote(struct l1 *c, const struct l1_txn *t, bool may_go)
 bool l1_refuse_held(struct l1 *c, tick now, const struct l1_txn *t)
 {
     static const struct l1_plan no_plan = {.way = L1_WAY_CLOSED};
-    if (c->port_time == now && c->ports_used == c->ports) return false;
+    if (!l1_port_is_free(c, now)) return false;
     c->last = now;
     l1_keep_vote(c, t, false);
     l1_refused(c, now, L1_STALL_HELD, t, &no_plan);
@@ -271,7 +266,15 @@ void l1_charge_foreseen(struct l1 *c, enum l1_answer cause, const struct l1_txn 
     c->stall.charged_until += cycles * c->clock.period;
 }
 
-/* ---- hits ---- */
+/* ---- prefetches ---- */
+
+bool l1_has_port(const struct l1 *c, tick now) { return l1_port_is_free(c, now); }
+
+/* ---- what is done ---- */
+
+bool l1_has_acknowledged(const struct l1 *c) { return c->has_acknowledged; }
+
+tick l1_next_done_at(const struct l1 *c) { return MIN(c->hit_ready, c->fill_ready); }
 
 bool l1_next_is_hit(const struct l1 *c) { return c->hit_ready < c->fill_ready; }
 

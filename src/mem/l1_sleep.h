@@ -13,6 +13,15 @@ tick l1_wake(const struct l1 *c);
 /* l1_wake, if hits can wait. */
 tick l1_wake_past_hits(const struct l1 *c);
 
+/* It has a port left in this cycle. A prefetch that does not fit all the same (l1_prefetch.h) lacks a line,
+ * an MSHR or a slot of a queue: it does until the L1 ticks or takes something. */
+bool l1_has_port(const struct l1 *c, tick now);
+/* A store or an atomic was acknowledged in the newest tick, or a store left the pipeline: l1_writes_pending
+ * may have changed. */
+bool l1_has_acknowledged(const struct l1 *c);
+
+/* When l1_next_done has a load; TICK_NEVER: none is done. */
+tick l1_next_done_at(const struct l1 *c);
 /* The load that l1_next_done would pop is a hit. */
 bool l1_next_is_hit(const struct l1 *c);
 /* For a load-store unit that takes as many loads a cycle as can hit in one, and slept while nothing but hits
@@ -33,6 +42,7 @@ struct l1_absence {
     uint32_t arrivals, set;
     bool is_known;
 };
+static inline void l1_forget_absence(struct l1_absence *a) { a->is_known = false; }
 /* Predicts why the L1 would refuse this load, now or in the next cycles, if nothing changes. is_held: what
  * hooks.may_miss would say. L1_HIT: it would be taken, or this is not known. */
 enum l1_answer l1_foresee(struct l1 *c, const struct l1_txn *t, bool is_held, struct l1_absence *a);

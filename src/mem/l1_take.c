@@ -81,14 +81,6 @@ static void l1_give_line(struct l1 *c, uint32_t entry, uint32_t line)
     mshr_unlist(&c->mshr, entry);
 }
 
-/* A quick test that spares l1_go_on for misses that cannot go on, of which there may be many. Lines of local
- * memory may come by a store. */
-static bool l1_must_wait(const struct l1 *c, const struct l1_due *d)
-{
-    if (!l1_queue_has(c, c->read_places)) return true;
-    return d->lacks_line && c->taken[d->entry].txn.cls != REQ_LOCAL && !cache_has_victim(&c->cache, d->set);
-}
-
 /* A miss that goes on takes its line, unless it has one. */
 static void l1_find_line(struct l1 *c, tick now, uint32_t entry, const struct l1_plan *p, uint32_t victim)
 {
@@ -112,7 +104,7 @@ static bool l1_go_on(struct l1 *c, tick now, uint32_t entry, bool is_claim)
     t->is_prefetch = e->is_prefetch; /* a load may have come meanwhile */
     struct l1_plan p = {.way = L1_WAY_MISS, .entry = entry, .missing = c->taken[entry].sectors};
     bool is_there = cache_look_up(&c->cache, t->addr, t->sectors, &p.line) != CACHE_MISS;
-    p.takes_line = !is_there && c->allocates_on_miss && e->may_keep && !e->doomed;
+    p.takes_line = l1_takes_line(c, !is_there, e->may_keep && !e->doomed);
     p.set = c->cache.found_set;
     if (is_claim && p.takes_line && l1_goes_without(c, &p)) p.takes_line = false;
     if (l1_is_stall(l1_admit(c, &p))) return false;
@@ -129,16 +121,13 @@ void l1_take_due(struct l1 *c, tick now)
 {
     uint32_t left = 0, i = 0;
     for (; i < c->due_count && c->due[i].ready <= now; i++) {
-        struct l1_due d = c->due[i];
+        const struct l1_due d = c->due[i];
         if (d.take == L1_TAKE_HIT)
             l1_answer_hit(c, now, d.entry);
         else if (d.take == L1_TAKE_FILL)
             l1_answer_fill(c, now, d.entry);
-        else if (l1_must_wait(c, &d) || !l1_go_on(c, now, d.entry, false)) {
-            d.set = l1_set_of(c, c->taken[d.entry].txn.addr);
-            d.lacks_line = !cache_has_victim(&c->cache, d.set);
+        else if (!l1_go_on(c, now, d.entry, false))
             c->due[left++] = d;
-        }
     }
     memmove(&c->due[left], &c->due[i], (c->due_count - i) * sizeof *c->due);
     c->due_count -= i - left;
@@ -239,11 +228,8 @@ bool l1_probe(struct l1 *c, uint64_t line, uint32_t sectors)
 
 bool l1_read(struct l1 *c, tick now)
 {
-    if (c->port_time != now) {
-        c->port_time = now;
-        c->ports_used = 0;
-    }
-    if (c->ports_used == c->ports) return false;
+    l1_open_ports(c, now);
+    if (!l1_port_is_free(c, now)) return false;
     c->ports_used++;
     c->stolen_time = now;
     return true;

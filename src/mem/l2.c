@@ -9,19 +9,15 @@
  * Laws. stalled cycles = sum over the causes; accesses = hits + pending hits + misses. Stalls are charged
  * as intervals between ticks: whatever can change the cause also wakes the slice, so that skipping changes
  * no count. */
+#include "mem/l2_admit.h"
 #include "mem/l2_claim_impl.h"
 #include "mem/l2_sleep.h"
 
 #include "base/hugepage.h"
+#include "mem/link_ahead.h"
 
 /* Requests in an infinite slice: more than the links of a machine ever hold. */
 enum { INFINITE_REQUESTS = 16384 };
-
-void l2_ring_init(struct l2_ring *r, uint32_t capacity)
-{
-    *r = (struct l2_ring){.at = mem_zalloc_huge(sizeof(struct l2_timed) * capacity),
-                          .ring = ring_of(capacity)};
-}
 
 /* Requests that the pipeline holds: one for each L2 cycle of the fixed latency. With a slow core that would
  * be millions, more than there can be requests; the bound is that of l2.pipeline. */
@@ -74,9 +70,9 @@ COLD struct l2_slice *l2_create(const struct l2_params *p, uint32_t index, const
     cache_init(&s->cache, &g);
     s->line_addr = mem_zalloc_huge(sizeof(uint64_t) * g.sets * g.ways);
     mshr_init(&s->mshr, p->mshrs, p->merges);
-    s->drain = mem_zalloc_huge(sizeof(uint32_t) * p->mshrs);
+    l2_drain_init(&s->drain, p->mshrs);
     l2_ring_init(&s->pipe, l2_pipe_depth(s));
-    from_dram->consumer_note = &s->has_fills;
+    link_note_pushes(from_dram, &s->has_fills);
     if (!p->infinite) return s;
     l2_ring_init(&s->delayed, INFINITE_REQUESTS);
     s->line_ready = mem_zalloc_huge(sizeof(tick) * g.sets * g.ways);
@@ -89,11 +85,11 @@ COLD void l2_destroy(struct l2_slice *s)
     cache_free(&s->cache);
     mem_free_huge(s->line_addr);
     mshr_free(&s->mshr);
-    mem_free_huge(s->drain);
-    mem_free_huge(s->pipe.at);
-    mem_free_huge(s->delayed.at);
+    l2_drain_free(&s->drain);
+    l2_ring_free(&s->pipe);
+    l2_ring_free(&s->delayed);
     mem_free_huge(s->line_ready);
-    if (s->claims) mem_free_huge(s->claims->other.pipe.at);
+    if (s->claims) l2_ring_free(&s->claims->other.pipe);
     free(s->claims);
     mem_free_huge(s);
 }
@@ -128,19 +124,16 @@ void l2_settle(struct l2_slice *s, tick now)
 HOT NOINLINE static void l2_take_request(struct l2_slice *s, tick now)
 {
     const uint32_t id = link_pop(s->in, now);
-    const tick ready = l2_at_tags(s, now);
-    l2_ring_push(&s->pipe, (struct l2_timed){.id = id, .ready = ready});
-    const struct ring *r = &s->pipe.ring;
-    if (r->count == 1) l2_new_head(s);
-    if (r->count == s->late_slots) s->closed_from = ready;
-    if (UNLIKELY(r->count == r->capacity)) s->closed_from = 0;
+    l2_ring_push(&s->pipe, (struct l2_timed){.id = id, .ready = l2_at_tags(s, now)});
+    if (s->pipe.ring.count == 1) l2_new_head(s);
+    s->closed_from = l2_pipe_closes(&s->pipe, s->pipe.ring.capacity, s->late_slots);
 }
 
 /* From the access queue into the pipeline: one request a cycle. */
 static inline void l2_enter(struct l2_slice *s, tick now)
 {
     if (UNLIKELY(l2_has_claims(s)))
-        l2_enter_lane(s, now);
+        l2_enter_pipe(s, now);
     else if (s->closed_from > now && link_next(s->in) <= now)
         l2_take_request(s, now);
 }
@@ -150,11 +143,11 @@ static void l2_cycle(struct l2_slice *s, tick now)
     if (s->is_stalled && now > s->stall_since) s->counts.stall_ticks[s->stall_cause] += now - s->stall_since;
     s->is_stalled = s->replied = s->awaits_reply = s->awaits_dram = false;
     if (s->fill_ready <= now) l2_finish_fill(s, now);
-    if (s->drain_count) l2_drain_one(s, now);
+    if (s->drains) l2_drain_one(s, now);
     if (s->latch_ready <= now && !s->replied) l2_send_latch(s, now);
     if (s->victim != REQ_NONE) l2_send_victim(s, now);
     if (s->has_fills) l2_start_fill(s, now);
-    if (UNLIKELY(l2_has_claims(s))) l2_choose_lane(s, now);
+    if (UNLIKELY(l2_has_claims(s))) l2_choose_pipe(s, now);
     if (s->head_ready <= now) l2_access(s, now);
     /* A write-back that this cycle made, a reply that is complete at once. */
     if (s->victim != REQ_NONE) l2_send_victim(s, now);
@@ -234,7 +227,7 @@ COLD void l2_explain(const struct l2_slice *s, tick now, struct strbuf *out)
     if (s->claims)
         strbuf_printf(out,
                       "  a mechanism has %u requests, %u of them parked, and waits for %u lines of DRAM; "
-                      "%u %s wait behind the other lane\n",
+                      "%u %s wait behind the other pipeline\n",
                       s->claims->live, s->claims->parked, s->claims->reads, s->claims->other.pipe.ring.count,
                       s->claims->has_messages ? "requests of the program" : "messages");
     if (s->latch_ready != TICK_NEVER)

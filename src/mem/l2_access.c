@@ -17,7 +17,7 @@
 /* The tags are asked in a later cycle: the host has fetched them by then. */
 HOT void l2_new_head(struct l2_slice *s)
 {
-    const struct l2_timed *head = l2_ring_head(&s->pipe);
+    const struct l2_timed *head = l2_ring_front(&s->pipe);
     s->head_ready = head->ready;
     s->head_local = l2_local_of(s, req_at(s->pool, head->id));
     cache_prefetch(&s->cache, s->head_local);
@@ -30,9 +30,9 @@ static void l2_next_head(struct l2_slice *s)
     s->head_ready = TICK_NEVER;
     if (p->ring.count) l2_new_head(s);
     if (p->ring.count > 1) __builtin_prefetch(req_at(s->pool, l2_ring_at(p, 1)->id));
-    s->closed_from = p->ring.count >= s->late_slots ? l2_ring_at(p, s->late_slots - 1)->ready : TICK_NEVER;
+    s->closed_from = l2_pipe_closes(p, p->ring.capacity, s->late_slots);
     s->head_failed = s->is_probed = false;
-    if (UNLIKELY(l2_has_claims(s))) l2_left_lane(s);
+    if (UNLIKELY(l2_has_claims(s))) l2_left_pipe(s);
 }
 
 HOT void l2_probe_tags(struct l2_slice *s, struct req *r)
@@ -197,7 +197,7 @@ static bool l2_gives_head(struct l2_slice *s, uint32_t id, tick now)
 
 void l2_access(struct l2_slice *s, tick now)
 {
-    const uint32_t id = l2_ring_head(&s->pipe)->id;
+    const uint32_t id = l2_ring_front(&s->pipe)->id;
     struct req *r = req_at(s->pool, id);
     struct l2_plan plan;
     if (UNLIKELY(l2_has_claims(s)) && l2_gives_head(s, id, now)) return;

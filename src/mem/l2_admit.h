@@ -20,6 +20,16 @@ struct l2_plan {
     bool used_room;
 };
 
+/* From when on a pipeline takes no request, until one leaves its tags: at once (0) with `stages` requests in
+ * it; with l2.late_queue from the time on at which its late_slots-th request is at the tags, as many as the
+ * access queue is deep (else late_slots is UINT32_MAX). */
+static inline tick l2_pipe_closes(const struct l2_ring *pipe, uint32_t stages, uint32_t late_slots)
+{
+    const uint32_t count = pipe->ring.count;
+    if (UNLIKELY(count >= stages)) return 0;
+    return count >= late_slots ? l2_ring_at(pipe, late_slots - 1)->ready : TICK_NEVER;
+}
+
 /* L2_GOES_ON, or the one cause to which the head is charged. Changes nothing: asking twice gives the same
  * answer. The head must have been looked up (l2_probe_head). */
 enum l2_stall l2_admit(const struct l2_slice *s, const struct req *r, tick now, struct l2_plan *plan);

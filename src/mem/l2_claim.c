@@ -55,7 +55,7 @@ void l2_use_taker(struct l2_slice *s, const struct l2_taker *taker)
     if (is_first) s->claims = mem_zalloc(sizeof *s->claims);
     s->variant |= L2_CLAIMED;
     s->claims->taker = *taker;
-    if (is_first) l2_make_lanes(s);
+    if (is_first) l2_make_pipes(s);
 }
 
 bool l2_claims_idle(const struct l2_claims *c)

@@ -6,13 +6,13 @@
  * as the mechanism's own bounds let them be.
  *
  * The mechanism may be full. Then a request of the program waits at the tags, and what it waits for may be a
- * message of an SM in cache mode. So a slice with a taker has two *lanes* from the access queue to the tags,
- * one for each kind, and messages go first (l2_lane.c). They share the access queue. For messages to come
- * through it, it must never be full: while the program's lane is closed, the slice closes its gate in the
- * crossbar (xbar_gates), and its lane has room for all that may still come.
+ * message of an SM in cache mode. So a slice with a taker has two *pipelines* from the access queue to the
+ * tags, one for each kind, and messages go first (l2_pipes.c). They share the access queue. For messages to
+ * come through it, it must never be full: while the program's pipeline is closed, the slice closes its gate
+ * in the crossbar (xbar_gates), and its pipeline has room for all that may still come.
  *
  * Invariants. (1) A message waits for DRAM, a line or the response queue, never for the mechanism, and none
- * of these waits for a message. (2) The program's lane takes whatever comes. */
+ * of these waits for a message. (2) The program's pipeline takes whatever comes. */
 #ifndef HEDDLE_L2_CLAIM_H
 #define HEDDLE_L2_CLAIM_H
 

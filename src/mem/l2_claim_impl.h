@@ -13,8 +13,8 @@ struct l2_chain {
     uint32_t head, tail, count;
 };
 
-/* The lane that is not at the tags, and what the slice knows of its head: as the fields of l2_slice. */
-struct l2_lane {
+/* The pipeline that is not at the tags, and what the slice knows of its head: as the fields of l2_slice. */
+struct l2_pipeline {
     struct l2_ring pipe;
     tick head_ready;
     uint64_t head_local;
@@ -28,13 +28,13 @@ struct l2_claims {
     uint32_t live, parked, reads;
     /* the taker lets the slice have the head; a reply or a DRAM access of its own left in this cycle */
     bool head_passed, has_sent;
-    /* the lane whose head is at the tags, l2_slice.pipe, is that of messages; the other one */
+    /* the pipeline whose head is at the tags, l2_slice.pipe, is that of messages; the other one */
     bool has_messages;
-    struct l2_lane other;
+    struct l2_pipeline other;
     /* l2_drop_lines: the next line to look at, and who says what stays; NULL: no lines leave */
     uint32_t drop_cursor;
     bool (*keeps)(void *ctx, uint64_t local);
-    /* requests in the program's lane that close it; those at the tags that do */
+    /* requests in the program's pipeline that close it; those at the tags that do */
     uint32_t stages, late_slots;
 };
 
@@ -44,15 +44,15 @@ enum l2_take l2_offer_head(struct l2_slice *s, uint32_t id, tick now);
 bool l2_claim_fill(struct l2_slice *s, uint32_t id, tick now);
 /* Replies and DRAM accesses leave. */
 void l2_claims_cycle(struct l2_slice *s, tick now);
-/* l2_lane.c. Two lanes from now on. */
-void l2_make_lanes(struct l2_slice *s);
-/* The lane whose head goes first is at the tags. */
-void l2_choose_lane(struct l2_slice *s, tick now);
-/* From the access queue into its lane: one request a cycle. */
-void l2_enter_lane(struct l2_slice *s, tick now);
-/* A request has left the lane at the tags. */
-void l2_left_lane(struct l2_slice *s);
-/* When the head of the other lane is at the tags. */
+/* l2_pipes.c. Two pipelines from now on. */
+void l2_make_pipes(struct l2_slice *s);
+/* The pipeline whose head goes first is at the tags. */
+void l2_choose_pipe(struct l2_slice *s, tick now);
+/* From the access queue into its pipeline: one request a cycle. */
+void l2_enter_pipe(struct l2_slice *s, tick now);
+/* A request has left the pipeline at the tags. */
+void l2_left_pipe(struct l2_slice *s);
+/* When the head of the other pipeline is at the tags. */
 static inline tick l2_other_ready(const struct l2_claims *c) { return c->other.head_ready; }
 static inline bool l2_claims_wait(const struct l2_claims *c)
 {

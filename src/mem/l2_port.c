@@ -60,8 +60,8 @@ static void l2_queue_chain(struct l2_slice *s, uint32_t entry)
         mshr_release(&s->mshr, entry);
         return;
     }
-    uint32_t at = s->drain_head + s->drain_count++;
-    s->drain[at >= s->mshr.count ? at - s->mshr.count : at] = entry;
+    l2_drain_push(&s->drain, entry);
+    s->drains = true;
 }
 
 void l2_finish_fill(struct l2_slice *s, tick now)
@@ -108,7 +108,7 @@ static void l2_push_reply(struct l2_slice *s, uint32_t id, tick now)
 /* Sends the next reply of a chain whose line has come. */
 void l2_drain_one(struct l2_slice *s, tick now)
 {
-    uint32_t entry = s->drain[s->drain_head];
+    uint32_t entry = *l2_drain_front(&s->drain);
     struct mshr_entry *e = &s->mshr.entries[entry];
     uint32_t id = e->head;
     struct req *r = req_at(s->pool, id);
@@ -126,8 +126,8 @@ void l2_drain_one(struct l2_slice *s, tick now)
     e->head = next;
     if (next != REQ_NONE) return;
     mshr_release(&s->mshr, entry);
-    if (++s->drain_head == s->mshr.count) s->drain_head = 0;
-    s->drain_count--;
+    l2_drain_pop(&s->drain);
+    s->drains = s->drain.ring.count != 0;
 }
 
 /* Does not touch the request: what is counted of it stands beside the latch. */

@@ -20,7 +20,7 @@ static bool l2_foresee(struct l2_slice *s, tick at)
 {
     if (s->latch_ready <= at || s->latch_ready == TICK_NEVER) return false;
     if (UNLIKELY(l2_has_claims(s)) && !s->claims->head_passed) return false;
-    struct req *r = req_at(s->pool, l2_ring_head(&s->pipe)->id);
+    struct req *r = req_at(s->pool, l2_ring_front(&s->pipe)->id);
     struct l2_plan plan;
     l2_probe_head(s, r);
     if (!s->wait_for_all && !l2_replies_now(s, r)) return false;
@@ -54,7 +54,7 @@ static tick l2_reply_time(const struct l2_slice *s, tick now, tick next)
 {
     tick at = TICK_NEVER;
     if (s->latch_ready > now || s->replied) at = MAX(next, s->latch_ready);
-    if (s->drain_count && (s->replied || s->atomic_free > now)) wake_at(&at, next);
+    if (s->drains && (s->replied || s->atomic_free > now)) wake_at(&at, next);
     return at;
 }
 

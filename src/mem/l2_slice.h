@@ -13,10 +13,8 @@ struct l2_timed {
     uint32_t id;
 };
 
-struct l2_ring {
-    struct l2_timed *at;
-    struct ring ring;
-};
+RING_TYPE(l2_ring, struct l2_timed) /* requests in the order of their times */
+RING_TYPE(l2_drain, uint32_t)       /* MSHR entries */
 
 /* What the tag stage and the port count; the statistics follow from it (l2_stats). The first host cache line
  * holds what nearly every request adds to. */
@@ -51,8 +49,7 @@ struct l2_slice {
     tick act_at;
     /* the pipeline's head is at the tags */
     tick head_ready;
-    /* From then on no request enters, until one leaves the tags. 0: the pipeline is full. With
-     * l2.late_queue: the request that closes the pipeline is at the tags. */
+    /* from then on no request enters: l2_pipe_closes */
     tick closed_from;
     tick port_free;
     /* the latch: a reply of the tag stage, and when its data has passed the port */
@@ -80,16 +77,17 @@ struct l2_slice {
     uint32_t fill;
     /* the write-back that waits for to_dram, or REQ_NONE */
     uint32_t victim;
-    /* the ring `drain` */
-    uint32_t drain_head, drain_count;
     /* accepted requests on their way to the tags */
     struct l2_ring pipe;
-    /* free slots that to_dram is known to have: nobody else fills it */
+    /* free slots that to_dram is known to have: nobody else fills it. Kept here because asking the link would
+     * end a wait, and touch a line of the host's cache */
     uint32_t dram_room;
     /* enum l2_stall, enum cache_outcome */
     uint8_t stall_cause, head_outcome;
     /* as in params */
     bool wait_for_all, fill_port;
+    /* `drain` is not empty */
+    bool drains;
 
     /* third line */
     /* the head's address within the slice */
@@ -122,8 +120,8 @@ struct l2_slice {
     /* by addresses within the slice: else a slice of 2^n would use only some of its sets */
     _Alignas(HOST_LINE) struct cache cache;
     struct mshr mshr;
-    /* ring of MSHR entries whose data has come */
-    uint32_t *drain;
+    /* those whose data has come */
+    struct l2_drain drain;
     struct link *to_dram, *from_dram;
     /* [line]: its device address */
     uint64_t *line_addr;
@@ -157,21 +155,8 @@ static inline bool l2_has_claims(const struct l2_slice *s) { return s->variant &
 
 static inline struct l2_timed *l2_ring_at(const struct l2_ring *r, uint32_t i)
 {
-    return &r->at[ring_place(&r->ring, i)];
+    return &r->items[ring_index(&r->ring, i)];
 }
-static inline const struct l2_timed *l2_ring_head(const struct l2_ring *r) { return &r->at[r->ring.head]; }
-static inline void l2_ring_push(struct l2_ring *r, struct l2_timed t)
-{
-    r->at[ring_push(&r->ring, r->at, sizeof t)] = t;
-}
-static inline struct l2_timed l2_ring_pop(struct l2_ring *r)
-{
-    struct l2_timed t = r->at[r->ring.head];
-    ring_pop(&r->ring);
-    return t;
-}
-/* l2.c */
-void l2_ring_init(struct l2_ring *r, uint32_t capacity);
 static inline tick l2_next_cycle(const struct l2_slice *s, tick now) { return now + s->period; }
 /* When a request that leaves the access queue now is at the tags: on an edge, as now is. */
 static inline tick l2_at_tags(const struct l2_slice *s, tick now) { return now + s->tags_after; }

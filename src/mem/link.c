@@ -3,7 +3,7 @@
  * A producer counts as blocked from its first refusal until it asks and there is room: however often it
  * asks in between, the counts are the same (invariant 4), and they do not depend on whether it ran before
  * or after the consumer in one tick. */
-#include "mem/link.h"
+#include "mem/link_ahead.h"
 
 #include "base/hugepage.h"
 
@@ -41,6 +41,15 @@ void link_init(struct link *l, const char *name, uint32_t capacity, tick latency
                        .name = name};
     l->count_ticks = capacity <= LINK_FEW ? l->few_ticks : mem_zalloc_huge(sizeof *l->count_ticks * capacity);
 }
+
+void link_join(struct link *l, tick *producer_wake, tick *consumer_wake)
+{
+    l->producer_wake = producer_wake;
+    l->consumer_wake = consumer_wake;
+}
+
+void link_note_pushes(struct link *l, uint8_t *note) { l->consumer_note = note; }
+void link_note_room(struct link *l, uint8_t *note) { l->producer_note = note; }
 
 void link_free(struct link *l)
 {

@@ -7,8 +7,7 @@
  * matter. (3) Nothing is ever lost: a push needs room. (4) No count here depends on how often a blocked
  * end asks again, so skipping idle time changes none.
  *
- * The rule. link_is_full says whether a link takes a value at a time; asking, refusing and predicting all
- * rest on it.
+ * The rule. link_is_full says whether a link takes a value at a time; all that asks or refuses rests on it.
  *
  * Waking. A component's tick begins with wake = TICK_NEVER; whatever it does lowers wake, and it ends with
  * wake_at(link_next(in)) for each link that it reads. Where it wants to push, it asks link_can_push in
@@ -38,7 +37,7 @@ struct link {
     struct link_slot *slots;
     /* set to the time at which the consumer may go on; may be NULL */
     tick *consumer_wake;
-    /* set to 1 with it: tells which of its many links the consumer has to look at; may be NULL */
+    /* set to 1 with it; may be NULL (link_ahead.h) */
     uint8_t *consumer_note;
     uint32_t head_value;
     /* ticks */
@@ -77,6 +76,9 @@ static_assert(offsetof(struct link, count_ticks) == HOST_LINE && sizeof(struct l
 
 void link_init(struct link *l, const char *name, uint32_t capacity, tick latency, tick *producer_wake,
                tick *consumer_wake);
+/* Who is woken from now on: the producer when there is room, the consumer when it can see a value. NULL:
+ * nobody. */
+void link_join(struct link *l, tick *producer_wake, tick *consumer_wake);
 void link_free(struct link *l);
 /* [count]: the level of a queue of this capacity; the caller frees it. */
 uint8_t *link_levels(uint32_t capacity);
@@ -106,6 +108,9 @@ static inline bool link_is_full(const struct link *l, tick now, uint32_t n)
     if (more > l->capacity) return true;
     return UNLIKELY(l->changed == now) && more + l->pop_count > l->capacity;
 }
+
+/* Every slot holds a value: room comes with a pop, and wakes a producer that waits. */
+static inline bool link_is_at_capacity(const struct link *l) { return l->count == l->capacity; }
 
 /* True: link_push may be called at now. False: the producer is blocked, and is woken when there is room. */
 static inline bool link_can_push(struct link *l, tick now)
@@ -207,30 +212,5 @@ static inline uint32_t link_pop(struct link *l, tick now)
 static inline uint64_t link_pushes(const struct link *l) { return l->pops + l->count; }
 
 static inline tick link_next(const struct link *l) { return l->head_ready; }
-
-/* ---- host speed: a refusal that is known before ---- A producer that asks once in each of its turns, and
- * has just filled the link, need not run its next turn only to be refused: it notes the refusal ahead. A
- * pop before that turn wakes it, and the refusal is taken back. */
-
-static inline void link_refuse_ahead(struct link *l, tick next)
-{
-    debug_assert(link_is_full(l, next, 1) && !l->producer_waits);
-    link_refuse(l, next);
-}
-
-/* link_can_push for a producer that uses link_refuse_ahead. */
-static inline bool link_can_push_after_all(struct link *l, tick now)
-{
-    const bool was_foreseen = l->producer_waits && l->waits_since == now;
-    if (!link_can_push(l, now)) return false;
-    l->refusals -= was_foreseen;
-    return true;
-}
-
-/* Refusals up to now, without one that is noted ahead. */
-static inline uint64_t link_refusals(const struct link *l, tick now)
-{
-    return l->refusals - (l->producer_waits && l->waits_since > now);
-}
 
 #endif

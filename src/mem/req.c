@@ -80,6 +80,8 @@ void req_del(struct req_pool *p, uint32_t id)
     p->owners[p->items[id].owner].live--;
 }
 
+void req_pool_clear_owner(struct req_pool *p, uint32_t owner) { p->owners[owner] = (struct req_owner){0}; }
+
 /* ---- parts ---- */
 
 /* A part that holds this many times what it needs gives half of it back. */
@@ -114,12 +116,17 @@ static void move_one(struct req_pool *from, struct req_pool *to)
     to->spare++;
 }
 
+void req_part_follow(struct req_pool *part, const struct req_pool *whole)
+{
+    part->items = whole->items;
+    part->cap = part->fresh = whole->cap;
+}
+
 void req_part_balance(struct req_pool *part, struct req_pool *whole, uint32_t low)
 {
     const bool is_poor = part->spare < low;
     if (is_poor) req_reserve(whole, 2 * low);
-    part->items = whole->items; /* this part, or another one before it, may have made the whole grow */
-    part->cap = part->fresh = whole->cap;
+    req_part_follow(part, whole); /* this part, or another one before it, may have made the whole grow */
     while (is_poor && part->spare < 2 * low) {
         uint32_t id = whole_take(whole);
         part->items[id].next = part->free_head;

@@ -105,9 +105,13 @@ void req_pool_free(struct req_pool *p);
  * only sums over all parts mean something. The pool counts requests in the free lists of its parts as
  * alive. */
 void req_part_init(struct req_pool *part, const struct req_pool *whole);
+/* The pool may have grown, and its items have moved. */
+void req_part_follow(struct req_pool *part, const struct req_pool *whole);
 /* Moves free requests between part and pool so that the user can make `low` of them, and does not hold far
  * more. Never inside a tick. */
 void req_part_balance(struct req_pool *part, struct req_pool *whole, uint32_t low);
+/* Counts the requests of this owner from 0 again. */
+void req_pool_clear_owner(struct req_pool *p, uint32_t owner);
 uint32_t req_new(struct req_pool *p, const struct req *init);
 void req_del(struct req_pool *p, uint32_t id);
 /* The request is for these sectors of this line from now on. */

@@ -2,7 +2,11 @@
  *
  * struct ring says which slots of an array a queue uses. Slots are used in turn, but no more of them than
  * there ever was need for: a queue that may hold hundreds and holds three stays in one or two lines of the
- * host's cache. RING_TYPE makes a queue of elements of one type. */
+ * host's cache. RING_TYPE makes a queue of elements of one type.
+ *
+ * Queues that do without, and why. A link (link.h) keeps its oldest value beside its counts, so that asking
+ * touches one line. The buffers of the crossbar (xbar_net.h) have heads and counts of 16 bits, so that a port
+ * is one line. A latch of the operand collectors (core/sm/collector.h) holds its few entries itself. */
 #ifndef HEDDLE_RING_H
 #define HEDDLE_RING_H
 
@@ -26,8 +30,8 @@ static inline struct ring ring_of(uint32_t capacity)
 /* Twice as many slots; the items, `size` bytes each, move so that they follow each other as before. */
 void ring_widen(struct ring *r, void *items, size_t size);
 
-/* The slot of item i, 0 = the oldest. */
-static inline uint32_t ring_place(const struct ring *r, uint32_t i)
+/* The index of item i, 0 = the oldest. */
+static inline uint32_t ring_index(const struct ring *r, uint32_t i)
 {
     uint32_t at = r->head + i;
     return at >= r->turn ? at - r->turn : at;
@@ -38,7 +42,7 @@ static inline uint32_t ring_push(struct ring *r, void *items, size_t size)
 {
     debug_assert(r->count < r->capacity);
     if (UNLIKELY(r->count == r->turn)) ring_widen(r, items, size);
-    return ring_place(r, r->count++);
+    return ring_index(r, r->count++);
 }
 
 static inline void ring_pop(struct ring *r)

@@ -1,6 +1,8 @@
 /* sm_port.c: see sm_port.h. */
 #include "mem/sm_port.h"
 
+#include "mem/link_ahead.h"
+
 struct sm_port *sm_port_create(const struct sm_port_setup *s)
 {
     struct sm_port *p = mem_zalloc_huge(sizeof *p);
@@ -97,10 +99,10 @@ HOT void sm_port_forward(struct sm_port *p, tick now)
     struct link *out = p->to_xbar;
     if (!p->to_send) return;
     if (p->busy_since == TICK_NEVER) p->busy_since = now - p->period; /* the cycle in which it came */
-    if (p->is_blocked && out->count == out->capacity) return;         /* its link wakes the SM */
+    if (p->is_blocked && link_is_at_capacity(out)) return;            /* its link wakes the SM */
     if (!link_can_push_after_all(out, now)) {
         /* a slot that was emptied in this very tick can be used in the next cycle: the link does not wake */
-        p->is_blocked = out->count == out->capacity;
+        p->is_blocked = link_is_at_capacity(out);
         return;
     }
     uint32_t id = sm_port_next(p);
@@ -109,7 +111,7 @@ HOT void sm_port_forward(struct sm_port *p, tick now)
         p->busy += now - p->busy_since;
         p->busy_since = TICK_NEVER;
     }
-    p->is_blocked = p->to_send && out->count == out->capacity;
+    p->is_blocked = p->to_send && link_is_at_capacity(out);
     if (p->is_blocked) link_refuse_ahead(out, now + p->period);
     if (UNLIKELY(p->tells_sent)) sm_port_tell_sent(p, now, id);
 }

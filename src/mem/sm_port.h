@@ -60,9 +60,9 @@ struct sm_port {
     uint32_t period, reply_step;
     /* in both queues */
     uint32_t to_send;
-    /* requests that have left the L1's queue, modulo 2^31 */
+    /* for l1_sleep.c: requests that have left the L1's queue, modulo 2^31 */
     uint32_t sent : 31;
-    /* the crossbar is full, now or in the next cycle: its link wakes the SM */
+    /* for sm_port_sleep.h: the link is full, and says when it has room */
     uint32_t is_blocked : 1;
     /* the L1's */
     struct sm_port_queue misses;
@@ -156,10 +156,5 @@ void sm_port_reply_named(void *port, tick now, uint32_t req);
 
 /* Cycles in which a request waited in one of the queues. */
 uint64_t sm_port_busy_cycles(const struct sm_port *p, tick now);
-
-/* In the next cycle something may leave, or a reply that is in its link may be taken. */
-static inline bool sm_port_may_move(const struct sm_port *p) { return p->to_send || p->from_xbar->count; }
-/* Something waits to leave, and the crossbar has room. */
-static inline bool sm_port_has_work(const struct sm_port *p) { return p->to_send && !p->is_blocked; }
 
 #endif

@@ -2,8 +2,8 @@
  * nothing but the clock. Sizes of the thesis's Fermi: Tables 3.1 and 3.3; buffers and arbitration of
  * GPGPU-Sim 3.2.2's GTX 480.
  *
- * On an idle machine a packet of n flits spends 1 + n + latency cycles between the two links: one on the
- * input's channel, n through the switch, and the pipeline. */
+ * The time of a packet on an idle machine: xbar_idle_cycles. */
+#include "mem/xbar_ahead.h"
 #include "mem/xbar_net.h"
 
 #include "base/hugepage.h"
@@ -111,8 +111,8 @@ tick xbar_reply_floor(const struct xbar *x, uint32_t sm, tick edge)
 {
     const struct xbar_net *n = &x->nets[NET_REPLY];
     const struct xbar_output *o = &n->out[sm];
-    if (n->is_infinite) return edge + n->period;                      /* packets overtake each other */
-    if (!o->count) return edge + (n->latency + 2u) * (tick)n->period; /* a flit, the pipeline, the link */
+    if (n->is_infinite) return edge + n->period; /* packets overtake each other */
+    if (!o->count) return edge + xbar_idle_cycles(n, 1) * (tick)n->period;
     int32_t ahead = xbar_until(n, xbar_arrival_head(o)->ready);
     tick ready = n->now + (ahead > 0 ? (tick)ahead * n->period : 0);
     return MAX(ready, edge) + n->period;

@@ -60,9 +60,6 @@ struct xbar;
 struct xbar *xbar_create(const struct xbar_params *p, uint32_t sms, uint32_t slices,
                          const struct clock_domain *clock, struct req_pool *pool, struct link **from_sm,
                          struct link **to_slice, struct link **from_slice, struct link **to_sm);
-/* Once the links have been initialised: from now on a push notes which port has something, and only such
- * ports are looked at. Without it each port is looked at in each cycle. */
-void xbar_take_notes(struct xbar *x);
 void xbar_destroy(struct xbar *x);
 /* [slice]: from this time on no packet of a gated SM is sent to the slice; packets that have passed the
  * switch still come, at most xbar_packets_behind. Slices write it while the crossbar does not run; open at
@@ -75,9 +72,6 @@ uint32_t xbar_packets_behind(const struct xbar *x);
 void xbar_tick(struct xbar *x, tick now);
 /* The variable that links wake; xbar_tick sets it to the next time it has something to do. */
 tick *xbar_wake(struct xbar *x);
-/* The earliest time at which an SM can see a reply that is not in its link yet; edge: the crossbar's next
- * one. */
-tick xbar_reply_floor(const struct xbar *x, uint32_t sm, tick edge);
 bool xbar_idle(const struct xbar *x);
 void *xbar_stats(struct xbar *x);
 /* Who waits for whom, oldest first, for the report of a stuck machine. */

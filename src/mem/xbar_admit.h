@@ -36,6 +36,12 @@ static inline bool xbar_fits(uint32_t held, uint32_t flits, uint32_t size)
     return held + flits <= size || !held;
 }
 
+/* Into the ejection buffer: a granted packet has its slot at once. Outputs without room: xbar_ports.full. */
+static inline bool xbar_can_eject(const struct xbar_net *n, const struct xbar_output *o)
+{
+    return o->count < n->ejection;
+}
+
 /* Into the injection buffer, in a cycle up to which nothing else enters or leaves it: flits on the channel
  * leave the buffer when the channel is free. */
 static inline bool xbar_can_inject(const struct xbar_net *n, const struct xbar_input *in, uint32_t flits,

@@ -8,13 +8,14 @@
 XBAR_INLINE void xbar_eject(struct xbar_net *n, struct xbar_ports *ports, struct xbar_output *o, uint64_t bit,
                             const struct xbar_packet *p, xbar_stamp ready)
 {
-    debug_assert(o->count < n->ejection && xbar_until(n, ready) > 0);
+    debug_assert(xbar_can_eject(n, o) && xbar_until(n, ready) > 0);
     struct xbar_arrival *a = xbar_arrival_at(n, o, o->count);
     a->origin = p->origin;
     a->ready = ready;
     a->flits = p->flits;
     if (!o->count) xbar_plan(n, ports, EVENT_DELIVER, bit, (uint32_t)xbar_until(n, ready));
-    if (++o->count == n->ejection) ports->full |= bit;
+    o->count++;
+    if (!xbar_can_eject(n, o)) ports->full |= bit;
 }
 
 #endif

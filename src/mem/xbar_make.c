@@ -3,6 +3,7 @@
 #include "mem/xbar_notes.h"
 
 #include "base/hugepage.h"
+#include "mem/link_ahead.h"
 
 /* Packets at an output of the infinite network: more than the links of a machine ever hold. */
 enum { INFINITE_PACKETS = 4096 };
@@ -12,9 +13,9 @@ static struct xbar_packet *xbar_make_packets(uint32_t count)
     return mem_zalloc_huge(sizeof(struct xbar_packet) * count);
 }
 
-static struct xbar_places *xbar_make_places(uint32_t count)
+static struct xbar_entries *xbar_make_entries(uint32_t count)
 {
-    return mem_zalloc_huge(sizeof(struct xbar_places) + sizeof(struct xbar_packet) * count);
+    return mem_zalloc_huge(sizeof(struct xbar_entries) + sizeof(struct xbar_packet) * count);
 }
 
 static void xbar_make_sizes(struct xbar_net *n)
@@ -29,7 +30,7 @@ static void xbar_make_inputs(struct xbar_net *n, struct link **from)
     const struct xbar_params *p = n->params;
     n->in = mem_zalloc_huge(sizeof *n->in * n->inputs);
     for (uint32_t i = 0; i < n->inputs; i++) {
-        n->in[i] = (struct xbar_input){.from = from[i], .injection.places = xbar_make_places(p->injection)};
+        n->in[i] = (struct xbar_input){.from = from[i], .injection.entries = xbar_make_entries(p->injection)};
         if (n->has_one_vc) n->in[i].vc.ring = xbar_make_packets(n->vc_wrap + 1u);
         n->pushed[i] = 1; /* the link may hold something already */
     }
@@ -116,14 +117,14 @@ void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_repl
 void xbar_net_take_notes(struct xbar_net *n)
 {
     n->has_notes = true;
-    for (uint32_t i = 0; i < n->inputs; i++) n->in[i].from->consumer_note = &n->pushed[i];
-    for (uint32_t o = 0; o < n->outputs; o++) n->out[o].to->producer_note = &n->room[o];
+    for (uint32_t i = 0; i < n->inputs; i++) link_note_pushes(n->in[i].from, &n->pushed[i]);
+    for (uint32_t o = 0; o < n->outputs; o++) link_note_room(n->out[o].to, &n->room[o]);
 }
 
 void xbar_net_free(struct xbar_net *n)
 {
     for (uint32_t i = 0; i < n->inputs; i++) {
-        mem_free_huge(n->in[i].injection.places);
+        mem_free_huge(n->in[i].injection.entries);
         mem_free_huge(n->in[i].vc.ring);
     }
     for (uint32_t i = 0; n->vcs && i < n->inputs * n->params->vcs; i++) mem_free_huge(n->vcs[i].ring);
@@ -135,14 +136,14 @@ void xbar_net_free(struct xbar_net *n)
 }
 
 /* A packet at a port that came in at `taken` and wants to go to dst. */
-struct xbar_place {
+struct xbar_waiter {
     const char *where;
     uint32_t port, id, flits, dst;
     xbar_stamp taken;
 };
 
-static void xbar_explain_place(const struct xbar_net *n, const struct xbar_place *p, tick now,
-                               struct strbuf *out)
+static void xbar_explain_waiter(const struct xbar_net *n, const struct xbar_waiter *p, tick now,
+                                struct strbuf *out)
 {
     strbuf_printf(out, "  %s network, %s %u: request %u (%u flits) for port %u, %u cycles here\n",
                   n->is_reply ? "reply" : "request", p->where, p->port, p->id, p->flits, p->dst,
@@ -152,8 +153,8 @@ static void xbar_explain_place(const struct xbar_net *n, const struct xbar_place
 static void xbar_explain_packet(const struct xbar_net *n, const char *where, uint32_t input,
                                 const struct xbar_packet *p, tick now, struct strbuf *out)
 {
-    xbar_explain_place(n, &(struct xbar_place){where, input, p->origin.id, p->flits, p->dst, p->origin.taken},
-                       now, out);
+    xbar_explain_waiter(
+        n, &(struct xbar_waiter){where, input, p->origin.id, p->flits, p->dst, p->origin.taken}, now, out);
 }
 
 static void xbar_explain_input(const struct xbar_net *n, uint32_t input, tick now, struct strbuf *out)
@@ -171,8 +172,8 @@ void xbar_net_explain(const struct xbar_net *n, tick now, struct strbuf *out)
     for (uint32_t o = 0; o < n->outputs; o++) {
         if (!n->out[o].count) continue;
         const struct xbar_arrival *a = xbar_arrival_head(&n->out[o]);
-        xbar_explain_place(n, &(struct xbar_place){"output", o, a->origin.id, a->flits, o, a->origin.taken},
-                           now, out);
+        xbar_explain_waiter(n, &(struct xbar_waiter){"output", o, a->origin.id, a->flits, o, a->origin.taken},
+                            now, out);
         if ((int32_t)(a->ready - (xbar_stamp)(now / n->period)) <= 0)
             strbuf_printf(out, "    waits for room in %s\n", n->out[o].to->name);
     }

@@ -133,7 +133,7 @@ XBAR_INLINE void xbar_inject(struct xbar_net *n, struct xbar_ports *ports, uint3
 {
     struct xbar_input *in = &n->in[input];
     struct xbar_injection *q = &in->injection;
-    struct xbar_packet *head = &q->places->from_link;
+    struct xbar_packet *head = &q->entries->from_link;
     if (in->channel_free <= n->cycle) {
         q->flits = (uint16_t)(q->flits - q->on_channel);
         q->on_channel = 0;
@@ -157,7 +157,7 @@ static void xbar_insert_by_time(struct xbar_net *n, const struct xbar_packet *p)
 {
     struct xbar_output *o = &n->out[p->dst];
     struct xbar_ports *ports = xbar_ports_of(n, p->dst, false);
-    const xbar_stamp ready = p->origin.taken + 1 + p->flits + n->latency;
+    const xbar_stamp ready = p->origin.taken + xbar_idle_cycles(n, p->flits);
     xbar_eject(n, ports, o, xbar_bit(p->dst), p, ready);
     uint32_t i = o->count - 1u;
     const struct xbar_arrival last = *xbar_arrival_at(n, o, i);
@@ -178,7 +178,7 @@ COLD static void xbar_inject_all(struct xbar_net *n, struct xbar_ports *ports, u
             xbar_plan(n, ports, EVENT_LOOK, xbar_bit(input), 1);
             return;
         }
-        if (n->out[p.dst].count == n->ejection) break; /* room comes with a delivery */
+        if (!xbar_can_eject(n, &n->out[p.dst])) break; /* room comes with a delivery */
         link_pop(from, n->now);
         xbar_insert_by_time(n, &p);
         n->packets++;

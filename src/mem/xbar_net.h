@@ -46,7 +46,7 @@ struct xbar_size {
 };
 
 /* Memory of an injection buffer. */
-struct xbar_places {
+struct xbar_entries {
     /* the head of the link, while it waits for room in the ring */
     struct xbar_packet from_link;
     /* [n->injection]: a packet has a flit at least, so that there is a slot for each packet that fits */
@@ -54,7 +54,7 @@ struct xbar_places {
 };
 
 struct xbar_injection {
-    struct xbar_places *places;
+    struct xbar_entries *entries;
     uint16_t head, count;
     /* in the buffer, those on the channel included */
     uint16_t flits;
@@ -135,7 +135,7 @@ struct xbar_ports {
     uint64_t full;
     /* inputs to look at in this cycle */
     uint64_t look;
-    /* inputs whose link has a head that does not fit: it is in places->from_link */
+    /* inputs whose link has a head that does not fit: it is in entries->from_link */
     uint64_t waiting;
     /* inputs with port_free > cycle and a packet in a virtual channel */
     uint64_t in_busy;
@@ -238,14 +238,14 @@ void xbar_arbitrate(struct xbar_net *n);
 
 static inline struct xbar_packet *xbar_injection_head(const struct xbar_injection *q)
 {
-    return &q->places->ring[q->head];
+    return &q->entries->ring[q->head];
 }
 static inline void xbar_injection_push(const struct xbar_net *n, struct xbar_injection *q,
                                        const struct xbar_packet *p)
 {
     debug_assert(q->count < n->injection);
     uint32_t at = (uint32_t)q->head + q->count++;
-    q->places->ring[at >= n->injection ? at - n->injection : at] = *p;
+    q->entries->ring[at >= n->injection ? at - n->injection : at] = *p;
 }
 static inline void xbar_injection_pop(const struct xbar_net *n, struct xbar_injection *q)
 {
@@ -281,6 +281,12 @@ static inline struct xbar_arrival *xbar_arrival_head(const struct xbar_output *o
 static inline int32_t xbar_until(const struct xbar_net *n, xbar_stamp time)
 {
     return (int32_t)(time - (xbar_stamp)n->cycle);
+}
+/* Cycles of a packet between the two links of an idle network: one on the input's channel, one a flit through
+ * the switch, and the pipeline. */
+static inline uint32_t xbar_idle_cycles(const struct xbar_net *n, uint32_t flits)
+{
+    return 1 + flits + n->latency;
 }
 static inline uint64_t xbar_bit(uint32_t port) { return 1ull << (port % 64); }
 /* Outputs for which a head competes and that can take a packet. */

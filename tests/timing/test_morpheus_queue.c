@@ -1,5 +1,5 @@
 /* test_morpheus_queue.c: a Morpheus controller that is full pushes back, and its helper's results pass what
- * waits (src/mech/morpheus.c, src/mem/l2_lane.c, the gates of src/mem/xbar.h). Queues, lanes and the
+ * waits (src/mech/morpheus.c, src/mem/l2_pipes.c, the gates of src/mem/xbar.h). Queues, pipelines and the
  * crossbar's buffers are as small as they can be: with results behind requests in any of them nothing would
  * move again. */
 #include "timing_kit.h"

@@ -6,7 +6,9 @@
 #define L1_KIT_H
 
 #include "mem/l1_hooks.h"
+#include "mem/l1_prefetch.h"
 #include "mem/l1_sleep.h"
+#include "mem/link_ahead.h"
 #include "mem/sm_port.h"
 
 #include "base/rng.h"

@@ -689,20 +689,21 @@ static void room_for_a_prefetch_is_known_before_its_offer(void **state)
     b.p.mshrs = 2;
     watch(&b, &m, (struct l1_hooks){0});
     tick_to(&b, 1);
-    assert_int_equal(l1_prefetch_room(b.l1, PERIOD, LINE), L1_PREFETCH_FITS);
+    assert_true(l1_prefetch_fits(b.l1, PERIOD, LINE));
     load_at(&b, 1, 1, 1);
-    assert_int_equal(l1_prefetch_room(b.l1, PERIOD, 2 * LINE), L1_PREFETCH_NO_PORT);
+    assert_false(l1_prefetch_fits(b.l1, PERIOD, 2 * LINE) || l1_has_port(b.l1, PERIOD));
     tick_to(&b, 2);
-    assert_int_equal(l1_prefetch_room(b.l1, 2 * PERIOD, 5 * LINE), L1_PREFETCH_WAITS); /* the line of 1 */
-    assert_int_equal(l1_prefetch_room(b.l1, 2 * PERIOD, LINE), L1_PREFETCH_FITS);      /* redundant */
-    assert_int_equal(l1_prefetch_room(b.l1, 2 * PERIOD, 2 * LINE), L1_PREFETCH_FITS);
+    assert_true(!l1_prefetch_fits(b.l1, 2 * PERIOD, 5 * LINE) &&
+                l1_has_port(b.l1, 2 * PERIOD));            /* the line of 1 */
+    assert_true(l1_prefetch_fits(b.l1, 2 * PERIOD, LINE)); /* redundant */
+    assert_true(l1_prefetch_fits(b.l1, 2 * PERIOD, 2 * LINE));
     load_at(&b, 2, 2, 2);
     tick_to(&b, 3);
-    assert_int_equal(l1_prefetch_room(b.l1, 3 * PERIOD, 3 * LINE), L1_PREFETCH_WAITS); /* no MSHR */
+    assert_true(!l1_prefetch_fits(b.l1, 3 * PERIOD, 3 * LINE) && l1_has_port(b.l1, 3 * PERIOD)); /* no MSHR */
     sent_at(&b, 4, &id);
     reply_at(&b, 4, id);
     tick_to(&b, 5);
-    assert_int_equal(l1_prefetch_room(b.l1, 5 * PERIOD, 3 * LINE), L1_PREFETCH_FITS);
+    assert_true(l1_prefetch_fits(b.l1, 5 * PERIOD, 3 * LINE));
     assert_int_equal(m.prefetches, 0);
     assert_int_equal(stats_of(&b)->prefetch_offered, 0);
     finish(&b);

@@ -86,7 +86,7 @@ static void run_all_stages(struct rig *r)
 /* No stage behind the tags can change what the head finds in this cycle. */
 static bool only_the_head_acts(const struct l2_slice *s, tick now)
 {
-    return s->pipe.ring.count && s->head_ready <= now && s->victim == REQ_NONE && !s->drain_count &&
+    return s->pipe.ring.count && s->head_ready <= now && s->victim == REQ_NONE && !s->drains &&
            !s->has_fills && s->fill_ready > now && (s->latch_ready > now || s->latch_ready == TICK_NEVER);
 }
 
@@ -106,7 +106,7 @@ static void step_as_admitted(struct rig *r, void *ctx)
         run_all_stages(r);
         return;
     }
-    uint32_t id = l2_ring_head(&s->pipe)->id;
+    uint32_t id = l2_ring_front(&s->pipe)->id;
     struct l2_plan plan, again;
     struct l2_slice before;
     l2_probe_head(s, req_at(&r->pool, id));
@@ -115,7 +115,7 @@ static void step_as_admitted(struct rig *r, void *ctx)
     assert_int_equal(l2_admit(s, req_at(&r->pool, id), now, &again), answer);
     assert_memory_equal(&before, s, sizeof before);
     run_all_stages(r);
-    bool has_left = !s->pipe.ring.count || l2_ring_head(&s->pipe)->id != id;
+    bool has_left = !s->pipe.ring.count || l2_ring_front(&s->pipe)->id != id;
     assert_int_equal(has_left, answer == L2_GOES_ON);
     if (!has_left) assert_int_equal(s->stall_cause, answer);
     answers->count[answer]++;

@@ -1,6 +1,6 @@
 /* test_mem_link.c: links and the request pool: latency, room, order independence, waking, occupancy. */
 #include "base/hash.h"
-#include "mem/link.h"
+#include "mem/link_ahead.h"
 #include "mem/req.h"
 
 #include <setjmp.h>

@@ -26,7 +26,7 @@ static void items_come_out_in_order_however_the_ring_grows(void **state)
                 assert_int_equal(items[r.head], out++);
                 ring_pop(&r);
             }
-            for (uint32_t i = 0; i < r.count; i++) assert_int_equal(items[ring_place(&r, i)], out + i);
+            for (uint32_t i = 0; i < r.count; i++) assert_int_equal(items[ring_index(&r, i)], out + i);
         }
         assert_int_equal(r.turn, capacity);
     }

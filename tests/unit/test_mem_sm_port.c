@@ -1,7 +1,7 @@
 /* test_mem_sm_port.c: the SM's port to the crossbar, and the small read-only caches that are its clients. The
  * crossbar is played by the test. A cycle is two ticks, both links take one cycle. */
 #include "mem/rocache.h"
-#include "mem/sm_port.h"
+#include "mem/sm_port_sleep.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

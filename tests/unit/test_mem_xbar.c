@@ -1,7 +1,7 @@
 /* test_mem_xbar.c: the crossbar between mock SMs and mock slices: exact cycles, bandwidth, fairness, order.
  */
 #include "base/rng.h"
-#include "mem/xbar.h"
+#include "mem/xbar_ahead.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* test_mem_xbar_gates.c: packets of gated SMs wait while the gate of their slice is closed; those of other
  * SMs go on (src/mem/xbar.h). */
-#include "mem/xbar.h"
+#include "mem/xbar_ahead.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -14,7 +14,8 @@
 #include "core/sm/sm_ahead.h"
 
 #include "core/sm/sm_impl.h"
-#include "mem/xbar.h"
+#include "mem/sm_port_sleep.h"
+#include "mem/xbar_ahead.h"
 
 /* Its next cycle. */
 static tick next_cycle(const struct sm *m)

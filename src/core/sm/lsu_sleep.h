@@ -62,6 +62,6 @@ bool lsu_is_refusal_ahead(struct sm *m);
  * to be offered. */
 bool lsu_reexec_is_held(struct sm *m, struct lsu_reexec_entry *e);
 /* The load has been taken: its next transaction is another one. */
-static inline void lsu_forget_foreseen(struct lsu_foreseen *f) { f->absence.is_known = false; }
+static inline void lsu_forget_foreseen(struct lsu_foreseen *f) { l1_forget_absence(&f->absence); }
 
 #endif

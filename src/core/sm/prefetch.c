@@ -3,10 +3,10 @@
  * GPGPU-Sim 3.x has no prefetcher. A public one that was built into it (samgh1230/gpgpu-prefetch, shader.cc)
  * keeps a queue beside the load-store unit and, in cycles in which that has no access to global memory,
  * offers its head to the L1, again and again while it is refused. Here a prefetch waits until the L1 has room
- * for it (mem/l1.h: l1_prefetch_room), and its tags are looked up then. With l1.prefetch_priority `low` it
- * takes an access that loads and stores leave, also while their head is refused; with `alternate`, where both
- * wait, every second access that the L1 takes is its own: a load-store unit that is never empty would take
- * each MSHR that becomes free.
+ * for it (mem/l1_prefetch.h: l1_prefetch_fits), and its tags are looked up then. With l1.prefetch_priority
+ * `low` it takes an access that loads and stores leave, also while their head is refused; with `alternate`,
+ * where both wait, every second access that the L1 takes is its own: a load-store unit that is never empty
+ * would take each MSHR that becomes free.
  *
  * What is asked for ends here as refused (its address is in no allocation), merged (its line waits already)
  * or dropped (the queue was full, and newer ones came; or the kernel ended), or it is offered to the L1
@@ -34,7 +34,7 @@ static bool is_waiting(const struct sm *m, uint64_t line)
 {
     const struct prefetch_queue *q = &m->prefetch.queue;
     for (uint32_t i = 0; i < q->ring.count; i++)
-        if (q->items[ring_place(&q->ring, i)].line == line) return true;
+        if (q->items[ring_index(&q->ring, i)].line == line) return true;
     return false;
 }
 
@@ -103,10 +103,9 @@ static void offer(struct sm *m, const struct prefetch_entry *f)
  * tick of the SM. One that was taken does not: what the L1 refused before may have another cause now. */
 static void try_oldest(struct sm *m)
 {
-    const enum l1_prefetch_room room =
-        l1_prefetch_room(m->l1, m->sleep.now, prefetch_queue_front(&m->prefetch.queue)->line);
-    m->prefetches.is_busy = room != L1_PREFETCH_WAITS;
-    if (room != L1_PREFETCH_FITS) return;
+    const bool fits = l1_prefetch_fits(m->l1, m->sleep.now, prefetch_queue_front(&m->prefetch.queue)->line);
+    m->prefetches.is_busy = fits || !l1_has_port(m->l1, m->sleep.now);
+    if (!fits) return;
     const struct prefetch_entry f = pop(m);
     m->prefetch.is_first = false;
     m->prefetch.sent = m->sleep.now;

@@ -39,6 +39,7 @@
 #include "core/sm/transfer.h"
 #include "core/sm/warp_status.h"
 #include "mem/l1_hooks.h"
+#include "mem/l1_prefetch.h"
 #include "mem/l1_sleep.h"
 
 /* Memory that programs cannot name lies beyond their range of device addresses, which begins at

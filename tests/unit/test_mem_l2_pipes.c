@@ -1,4 +1,4 @@
-/* test_mem_l2_lane.c: a slice whose requests a mechanism takes: what waits for room there lets the messages
+/* test_mem_l2_pipes.c: a slice whose requests a mechanism takes: what waits for room there lets the messages
  * of SMs in cache mode pass (src/mem/l2_claim.h). Lines from EXTENDED on are the mechanism's, and SM 1 is in
  * cache mode. */
 #include "l2_kit.h"
@@ -90,7 +90,7 @@ static void one_that_waits_is_not_asked_for_in_vain(void **state)
     rig_end(&r);
 }
 
-static void the_gate_closes_when_the_lane_is_full_and_the_rest_still_enters(void **state)
+static void the_gate_closes_when_the_pipeline_is_full_and_the_rest_still_enters(void **state)
 {
     struct rig r;
     struct mechanism_mock m;
@@ -154,7 +154,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_message_passes_what_waits_for_room),
         cmocka_unit_test(one_that_waits_is_not_asked_for_in_vain),
-        cmocka_unit_test(the_gate_closes_when_the_lane_is_full_and_the_rest_still_enters),
+        cmocka_unit_test(the_gate_closes_when_the_pipeline_is_full_and_the_rest_still_enters),
         cmocka_unit_test(a_head_that_lets_messages_pass_keeps_its_address),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

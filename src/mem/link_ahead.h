@@ -1,0 +1,38 @@
+/* link_ahead.h: what serves the host's speed alone: notes, and a refusal that is known before.
+ *
+ * An end that has many links finds by notes which of them it has to look at.
+ *
+ * A producer that asks once in each of its turns, and has just filled the link, need not run its next turn
+ * only to be refused: it notes the refusal ahead. A pop before that turn wakes it, and the refusal is taken
+ * back. The counts are those of a producer that asks in each turn. */
+#ifndef HEDDLE_LINK_AHEAD_H
+#define HEDDLE_LINK_AHEAD_H
+
+#include "mem/link.h"
+
+/* From now on *note is set to 1 by each push, or by room for a producer that waits. */
+void link_note_pushes(struct link *l, uint8_t *note);
+void link_note_room(struct link *l, uint8_t *note);
+
+static inline void link_refuse_ahead(struct link *l, tick next)
+{
+    debug_assert(link_is_full(l, next, 1) && !l->producer_waits);
+    link_refuse(l, next);
+}
+
+/* link_can_push for a producer that uses link_refuse_ahead. */
+static inline bool link_can_push_after_all(struct link *l, tick now)
+{
+    const bool was_foreseen = l->producer_waits && l->waits_since == now;
+    if (!link_can_push(l, now)) return false;
+    l->refusals -= was_foreseen;
+    return true;
+}
+
+/* Refusals up to now, without one that is noted ahead. */
+static inline uint64_t link_refusals(const struct link *l, tick now)
+{
+    return l->refusals - (l->producer_waits && l->waits_since > now);
+}
+
+#endif
