@@ -8,8 +8,8 @@
  *   run_end.h    how the run ended                      stuck.h     the watchdog; laws.h: what must hold
  *
  * Rooms do not know this struct. Four files do: timed.c (the interface), loop.c (time), kernel_life.c (what
- * is measured, checked and started when kernels open and end) and kept.c (the run in a journal). Calls go down from
- * these to the rooms; results come back. */
+ * is started, measured and checked when kernels open and end) and kept.c (the run in a journal). Calls go
+ * down from these to the rooms; results come back. */
 #ifndef HEDDLE_TIMED_IMPL_H
 #define HEDDLE_TIMED_IMPL_H
 

@@ -6,7 +6,7 @@
  *
  * Invariants. (1) A HIT or FILL is answered at its time, whatever waits before it. (2) A miss without a line
  * takes it together with its entry of the miss queue, when it goes on. (3) One claimed miss at a time keeps
- * an entry of the miss queue: without this, new accesses, whose turn comes after l1_tick has sent a request,
+ * an entry of the miss queue: without this, new accesses, whose turn comes after the port has sent a request,
  * would take every entry before a claim, whose turn comes before. */
 #include "mem/l1_miss.h"
 

@@ -1,7 +1,7 @@
 /* lsu_sleep.c: see lsu_sleep.h.
  *
- * (1) Hits that end no load may be taken late: when the SM wakes for something else, their loads wait for
- * other answers still. (2) A head that the L1 refuses is refused until the L1 says that something has changed;
+ * (1) Hits that end no load may be taken late, when the SM wakes for something else: their loads still wait
+ * for other answers. (2) A head that the L1 refuses is refused until the L1 says that something has changed;
  * where the L1 can tell that it will refuse the head, the first refusal need not come either. (3) The SM may
  * sleep while the loads of the re-execution queue whose turns come would all be refused. They take turns all
  * the same: which one was refused how often, and which is next, is computed when the SM wakes, or when

@@ -4,7 +4,8 @@
  * until then the SM sleeps, and the cycles slept have the causes of the newest one (account.c). (2) Where the
  * L1 alone is awake, to send what it has queued or to answer a part of a load, only its part of the tick is
  * done. (3) Cycles in which the L1 will refuse the head of the load-store unit, and those in which hits come
- * that end no load, need not come: what happens in them is known before (lsu_sleep.c). --no-skip ticks every cycle and must give the same result. */
+ * that end no load, need not come: what happens in them is known before (lsu_sleep.c). --no-skip ticks every
+ * cycle and must give the same result. */
 #include "core/sm/sm_impl.h"
 
 void sleep_init(struct sm *m, tick *wake, bool has_ring)
