@@ -1,8 +1,8 @@
 /* sleep.h: when an SM need not tick: what its stages say of a cycle, and the time of the next one.
  *
  * A stage that changes something that another stage can see says so (sleep_changed), and one that makes room
- * says so (sleep_look_if). A cycle in which nobody said anything, and nothing is under way in the collectors or
- * the load-store unit, leaves a state that only time or the memory system can change: until then the SM
+ * says so (sleep_look_if). A cycle in which nobody said anything, and nothing is under way in the collectors
+ * or the load-store unit, leaves a state that only time or the memory system can change: until then the SM
  * sleeps. sleep.c finds that time; ahead.c lets an SM run on before the others.
  *
  * Of cycles that an SM does not have, three more files know: lsu_sleep.c foresees hits and refusals of the
