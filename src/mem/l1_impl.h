@@ -136,6 +136,8 @@ struct l1_stall {
     /* refused since then, and not charged yet */
     tick offered_until;
     struct l1_plan plan;
+    /* of one that was predicted: the cycle of its first offer */
+    tick foreseen;
 #ifndef NDEBUG
     /* the access, so that an assert can plan it again */
     struct l1_txn txn;
@@ -469,6 +471,12 @@ static inline void l1_taken(struct l1 *c, tick now)
 /* The access was refused: charges the cycle. */
 void l1_refused(struct l1 *c, tick now, enum l1_answer cause, const struct l1_txn *t,
                 const struct l1_plan *p);
+/* A mechanism takes a port: a refusal that was predicted, and would begin in this cycle, may have another
+ * cause. */
+static inline void l1_forget_foreseen(struct l1 *c, tick now)
+{
+    if (c->stall.open && c->stall.foreseen == now && c->stall.offered_until <= now) c->stall.open = false;
+}
 /* The access found its port stolen: charges the cycle. */
 void l1_refused_port(struct l1 *c, tick now, const struct l1_txn *t);
 /* Would the access that was refused last be refused again? Counts as an offer of it if so. */

@@ -176,17 +176,21 @@ static bool l1_drains(const struct l1 *c, enum l1_answer cause)
     return cause == L1_STALL_QUEUE && !c->port->is_blocked;
 }
 
-/* The plan of a load in the next cycle is known if its line is neither here nor under way. */
+/* The plan of a load in the next cycle is known if its line is neither here nor under way, and if no
+ * mechanism may hold it back: hooks.may_miss is asked when it is offered, not before. hooks.take_miss is not
+ * asked of a load that is refused (l1_may_ask_taker). */
 bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t)
 {
     struct l1_plan p;
-    if (c->stall.open || c->has_pipe || c->asks_of_misses) return false;
+    if (c->stall.open || c->has_pipe) return false;
+    if (UNLIKELY(c->asks_of_misses) && c->hooks.may_miss) return false;
     l1_plan(c, t, &p);
     if (!l1_is_new(&p)) return false;
     enum l1_answer cause = l1_admit(c, &p);
     if (!l1_is_stall(cause) || l1_drains(c, cause)) return false;
     l1_open_stall(c, cause, t, &p);
-    c->stall.charged_until = now + c->clock.period; /* where the first cycle of it begins */
+    c->stall.foreseen = now + c->clock.period;
+    c->stall.charged_until = c->stall.foreseen;
     return true;
 }
 

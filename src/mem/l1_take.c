@@ -230,6 +230,7 @@ bool l1_read(struct l1 *c, tick now)
 {
     l1_open_ports(c, now);
     if (!l1_port_is_free(c, now)) return false;
+    l1_forget_foreseen(c, now);
     c->ports_used++;
     c->stolen_time = now;
     return true;

@@ -514,20 +514,58 @@ static void sectors_of_a_miss_without_a_line_join_the_line_that_one_of_them_made
     finish(&b);
 }
 
+/* The one MSHR is taken: the next load is refused from the next cycle on. may_miss alone would have to be
+ * asked. */
 static void prediction_works_with_a_vote(void **state)
+{
+    static const struct {
+        struct l1_hooks hooks;
+        bool is_known;
+    } rows[] = {{{.may_allocate = may_allocate}, true},
+                {{.take_miss = take_miss}, true},
+                {{.take_miss = take_miss, .claims_lines = true}, true},
+                {{.may_miss = may_miss}, false}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct bench b;
+        struct mock m;
+        prepare(&b);
+        b.p.mshrs = 1;
+        watch(&b, &m, rows[i].hooks);
+        assert_int_equal(load_at(&b, 0, 1, 1), L1_MISS);
+        const uint32_t asked = m.asked_take + m.asked_miss;
+        struct l1_txn t = load_of(2, 2, 0, 0);
+        assert_int_equal(l1_refuses_ahead(b.l1, 0, &t), rows[i].is_known);
+        assert_int_equal(m.asked_take + m.asked_miss, asked);
+        tick_to(&b, 1);
+        assert_int_equal(l1_still_refuses(b.l1, 1 * PERIOD), rows[i].is_known);
+        l1_settle(b.l1, 2 * PERIOD);
+        assert_int_equal(stats_of(&b)->stall_mshr, rows[i].is_known);
+        finish(&b);
+    }
+}
+
+/* As without the prediction: the port is asked for before the MSHR, and after the first refusal no more. */
+static void a_port_that_is_taken_from_a_predicted_refusal_is_its_cause(void **state)
 {
     struct bench b;
     struct mock m;
     prepare(&b);
     b.p.mshrs = 1;
-    watch(&b, &m, (struct l1_hooks){.may_allocate = may_allocate});
+    watch(&b, &m, (struct l1_hooks){.take_miss = take_miss});
     assert_int_equal(load_at(&b, 0, 1, 1), L1_MISS);
     struct l1_txn t = load_of(2, 2, 0, 0);
     assert_true(l1_refuses_ahead(b.l1, 0, &t));
     tick_to(&b, 1);
-    assert_true(l1_still_refuses(b.l1, 1 * PERIOD));
-    l1_settle(b.l1, 2 * PERIOD);
-    assert_int_equal(stats_of(&b)->stall_mshr, 1);
+    assert_true(l1_read(b.l1, 1 * PERIOD));
+    assert_false(l1_still_refuses(b.l1, 1 * PERIOD));
+    assert_int_equal(access_at(&b, 1, t), L1_STALL_STOLEN);
+    assert_int_equal(access_at(&b, 2, t), L1_STALL_MSHR);
+    tick_to(&b, 3);
+    assert_true(l1_read(b.l1, 3 * PERIOD));
+    assert_true(l1_still_refuses(b.l1, 3 * PERIOD));
+    l1_settle(b.l1, 4 * PERIOD);
+    assert_int_equal(stats_of(&b)->stall_stolen, 1);
+    assert_int_equal(stats_of(&b)->stall_mshr, 2);
     finish(&b);
 }
 
@@ -852,6 +890,7 @@ int main(void)
         cmocka_unit_test(a_merge_that_may_allocate_keeps_the_line_of_a_miss_that_may_not),
         cmocka_unit_test(sectors_of_a_miss_without_a_line_join_the_line_that_one_of_them_made),
         cmocka_unit_test(prediction_works_with_a_vote),
+        cmocka_unit_test(a_port_that_is_taken_from_a_predicted_refusal_is_its_cause),
         cmocka_unit_test(evictions_name_their_cause_their_owner_and_who_touched_the_line_last),
         cmocka_unit_test(a_fill_says_whether_it_stays_and_whether_it_is_local),
         cmocka_unit_test(a_prefetch_ends_in_exactly_one_way),
