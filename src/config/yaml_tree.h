@@ -34,9 +34,10 @@ struct yaml_tree {
     const struct yaml_node *root;
 };
 
-/* False with diagnostics: not YAML, aliases, too many levels, a key that is not a plain text, or a top level
- * that is not a mapping. `hint` says what such a file looks like. A file that cannot be read is false with
- * errno set and no diagnostic: the caller knows what it stands for. */
+/* False with diagnostics: not YAML, aliases, too many levels, a key that is not a plain text or stands twice
+ * in its mapping, or a top level that is not a mapping. `hint` says what such a file looks like. A file that
+ * cannot be read is false with errno set and no diagnostic: the caller knows what it stands for. The tree is
+ * to be freed in any case. */
 bool yaml_tree_load(struct yaml_tree *t, const char *path, const char *hint, struct diag_list *diags);
 /* A text instead of a file; errors call it `name`. */
 bool yaml_tree_read(struct yaml_tree *t, const char *name, const char *text, const char *hint,

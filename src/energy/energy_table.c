@@ -206,12 +206,11 @@ static bool load(struct energy_table *t, const struct table_name *name, const st
         strbuf_puts(&path, name->text);
     else
         strbuf_printf(&path, "%s/energy/%s.yaml", place->dir, name->text);
-    if (yaml_tree_load(&tree, strbuf_text(&path), hint, diags)) {
+    if (yaml_tree_load(&tree, strbuf_text(&path), hint, diags))
         read_table(&tree, t, place, depth, diags);
-        yaml_tree_free(&tree);
-    } else if (diags->errors == before) {
+    else if (diags->errors == before)
         refuse_name(name, strerror(errno), diags);
-    }
+    yaml_tree_free(&tree);
     strbuf_free(&path);
     return diags->errors == before;
 }
