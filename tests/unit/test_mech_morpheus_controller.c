@@ -21,7 +21,8 @@
 #include "mech/morpheus_state.h"
 
 enum { LINE_BYTES = 128, SETS_MAX = 16, ROWS = 12, SLOTS_MAX = 64, OWN_LINES = 16, UNIVERSE = 1200 };
-enum { TOKENS = 256, NO_TAG = UINT32_MAX };
+enum { TOKENS = 256 };
+#define NO_TAG UINT32_MAX
 
 extern const struct mechanism mechanism_morpheus;
 
