@@ -182,7 +182,6 @@ void l1_tick(struct l1 *c, tick now)
     }
 }
 
-
 /* ---- state that others ask for ---- */
 
 uint32_t l1_writes_pending(const struct l1 *c, uint32_t warp) { return c->writes_pending[warp]; }
