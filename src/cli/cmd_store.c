@@ -22,7 +22,7 @@ static bool read_filters(struct store *s, const struct cli_list *words, int argc
     return ok;
 }
 
-static int pack(const struct cli_list *words, int argc, char **argv)
+static int pack(const struct cli_list *words, uint32_t launches, int argc, char **argv)
 {
     const char *path = word_at(words, 2)->text;
     struct store *s = cli_open_store(word_at(words, 1)->text);
@@ -32,7 +32,7 @@ static int pack(const struct cli_list *words, int argc, char **argv)
     uint64_t runs = 0;
     int status = CLI_BAD_INPUT;
     if (read_filters(s, words, argc, argv, &where)) {
-        status = store_pack(s, strbuf_text(&where), path, &runs, &error) ? CLI_OK : CLI_FAILED;
+        status = store_pack(s, strbuf_text(&where), launches, path, &runs, &error) ? CLI_OK : CLI_FAILED;
         if (status == CLI_OK)
             printf("%s: %llu run%s\n", path, (unsigned long long)runs, runs == 1 ? "" : "s");
         else
@@ -70,7 +70,12 @@ static int unpack(const char *path, const char *store)
 
 int cli_cmd_store(int argc, char **argv)
 {
-    const struct cli_option options[] = {{0}};
+    uint64_t launches = PACK_ALL_LAUNCHES;
+    const struct cli_option options[] = {
+        {"--launches", NULL, CLI_U64, &launches, "N",
+         "with pack: the statistics of a run's first N launches alone, and of the whole run; a much smaller "
+         "file"},
+        {0}};
     struct cli_parse p = {.command = cli_command("store"), .options = options};
     int status = CLI_BAD_INPUT;
     const bool is_parsed = cli_parse(&p, argc, argv);
@@ -79,7 +84,7 @@ int cli_cmd_store(int argc, char **argv)
     if (!is_parsed)
         status = p.status;
     else if (!strcmp(word, "pack") && count >= 3)
-        status = pack(&p.words, argc, argv);
+        status = pack(&p.words, (uint32_t)MIN(launches, (uint64_t)PACK_ALL_LAUNCHES), argc, argv);
     else if (!strcmp(word, "unpack") && count == 3)
         status = unpack(word_at(&p.words, 1)->text, word_at(&p.words, 2)->text);
     else

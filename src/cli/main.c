@@ -91,6 +91,7 @@ const struct cli_command cli_commands[] = {
      "runs of a store as one small file, to keep or to continue elsewhere",
      "  heddle store pack results.db runs.pack              all runs that have ended\n"
      "  heddle store pack results.db bfs.pack workload=bfs  filters as of heddle query\n"
+     "  heddle store pack results.db few.pack --launches 0  without those of launches\n"
      "  heddle store unpack runs.pack results.db            into a store, new or not\n",
      cli_cmd_store},
     {"report", "[STORE] [EXPERIMENT...]",

@@ -1,5 +1,6 @@
 /* store_document.c: the JSON of --stats (docs/statistics.md) as rows: totals, kernels, loads, a few
  * statistics of the time series; and whole, compressed. */
+#include "lab/document_cut.h"
 #include "lab/run_stats.h"
 #include "lab/store_impl.h"
 
@@ -245,16 +246,6 @@ bool store_put_legend(struct store *s, const struct json_node *legend)
     return ok;
 }
 
-/* The text without the member `legend`, which all runs share. */
-static void cut_legend(const struct json_node *legend, const char *text, size_t len, struct strbuf *out)
-{
-    size_t from = legend ? MIN(legend->start, len) : len, to = legend ? MIN(legend->end, len) : len;
-    while (from > 0 && from < len && text[from] != ',') from--;
-    if (from == 0) from = to = len; /* nothing stands before it: not what --stats writes, kept as it is */
-    strbuf_add(out, text, from);
-    strbuf_add(out, text + to, len - to);
-}
-
 static bool put_whole(struct store *s, int64_t run, const struct json_node *root, const char *text,
                       size_t len)
 {
@@ -263,7 +254,7 @@ static bool put_whole(struct store *s, int64_t run, const struct json_node *root
         store_fail(s, "the statistics are too large to be kept: %zu bytes", len);
         return false;
     }
-    cut_legend(json_get(root, "legend"), text, len, &cut);
+    document_cut_legend(root, text, len, &cut);
     size_t room = ZSTD_compressBound(cut.len);
     void *packed = mem_alloc(room);
     size_t bytes = ZSTD_compress(packed, room, strbuf_text(&cut), cut.len, ZSTD_LEVEL);

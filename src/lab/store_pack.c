@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/output.h"
+#include "lab/document_cut.h"
 #include "lab/store_impl.h"
 #include "stats/json.h"
 
@@ -18,6 +19,8 @@ struct packer {
     struct output file;
     ZSTD_CCtx *stream;
     struct strbuf line;
+    /* launches of a run that keep their statistics */
+    uint32_t launches;
     bool ok;
 };
 
@@ -75,16 +78,31 @@ static bool pack_legend(struct store *s, struct packer *p)
     return rc == SQLITE_DONE;
 }
 
+/* The document as it is, or with the statistics of fewer launches. */
+static void pack_document(struct packer *p, const char *key, const struct strbuf *document)
+{
+    const char *text = strbuf_text(document);
+    struct json_tree tree = {0};
+    struct diag_list diags = {0};
+    struct strbuf cut = {0};
+    if (p->launches != PACK_ALL_LAUNCHES && json_tree_parse(&tree, key, text, document->len, &diags)) {
+        document_cut_launches(tree.root, text, document->len, p->launches, &cut);
+        text = strbuf_text(&cut);
+    }
+    strbuf_puts(&p->line, ",\"document\":");
+    json_string(&p->line, text);
+    strbuf_free(&cut);
+    diag_free(&diags);
+    json_tree_free(&tree);
+}
+
 static bool pack_run(struct store *s, struct packer *p, sqlite3_stmt *q)
 {
     strbuf_putc(&p->line, '{');
     for (int i = 0; i < sqlite3_column_count(q); i++) member(&p->line, sqlite3_column_name(q, i), q, i);
     struct strbuf document = {0};
     const char *key = (const char *)sqlite3_column_text(q, 0);
-    if (store_document(s, key, &document)) {
-        strbuf_puts(&p->line, ",\"document\":");
-        json_string(&p->line, strbuf_text(&document));
-    }
+    if (store_document(s, key, &document)) pack_document(p, key, &document);
     strbuf_free(&document);
     strbuf_putc(&p->line, '}');
     pack_line(p);
@@ -113,9 +131,10 @@ static bool pack_runs(struct store *s, struct packer *p, const char *where, uint
     return ok && p->ok && rc == SQLITE_DONE;
 }
 
-bool store_pack(struct store *s, const char *where, const char *path, uint64_t *runs, char **error)
+bool store_pack(struct store *s, const char *where, uint32_t launches, const char *path, uint64_t *runs,
+                char **error)
 {
-    struct packer p = {.ok = true};
+    struct packer p = {.launches = launches, .ok = true};
     *runs = 0;
     store_clear_error(s);
     if (!output_open(&p.file, path)) {

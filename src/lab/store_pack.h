@@ -5,9 +5,12 @@
 
 #include "lab/store.h"
 
-/* Writes all runs that are done or failed and meet `where`, a condition of SQL over the table run. The same
- * runs give the same bytes. False with the error in words; then there is no file. */
-bool store_pack(struct store *s, const char *where, const char *path, uint64_t *runs, char **error);
+#define PACK_ALL_LAUNCHES UINT32_MAX
+/* Writes all runs that are done or failed and meet `where`, a condition of SQL over the table run. Of each
+ * run the first `launches` launches keep their own statistics. The same runs give the same bytes. False with
+ * the error in words; then there is no file. */
+bool store_pack(struct store *s, const char *where, uint32_t launches, const char *path, uint64_t *runs,
+                char **error);
 
 struct store_unpacked {
     /* runs in the file; of them, those that the store did not have */

@@ -58,6 +58,27 @@ same "SELECT key, bytes, hex(zstd) FROM document JOIN run ON run.id = document.r
 expect 0 'again.pack: 13 runs' pack "$folder/other.db" "$folder/again.pack"
 cmp -s "$folder/all.pack" "$folder/again.pack" || fail "the same runs give other bytes"
 
+# without the launches' own statistics: all else is there, and a part of the launches may keep theirs
+expect 0 'few.pack: 10 runs' pack "$db" "$folder/few.pack" --launches 0 workload=bfs
+expect 0 'few.db: 10 runs read, 10 of them new' unpack "$folder/few.pack" "$folder/few.db"
+expect 0 'every.pack: 10 runs' pack "$db" "$folder/every.pack" workload=bfs --launches 1000
+cmp -s "$folder/every.pack" "$folder/bfs.pack" || fail "--launches 1000 drops something"
+# answer STORE SQL: as CSV
+answer() { "$heddle" query "$1" --sql "$2" --csv; }
+for sql in "SELECT * FROM stats WHERE workload = 'bfs' ORDER BY 1, 7" \
+    "SELECT key, pc, load.executions FROM load JOIN run ON run.id = load.run ORDER BY 1, 2" \
+    "SELECT key, name, grid, kernel.cycles FROM kernel JOIN run ON run.id = kernel.run ORDER BY 1, 2, 4"; do
+    [ "$(answer "$folder/few.db" "$sql")" = "$(answer "$db" "$sql")" ] || fail "--launches 0 lost: $sql"
+done
+key=$(answer "$db" "SELECT key FROM run WHERE workload = 'bfs' LIMIT 1" | tail -1)
+# statistics STORE: launches of the run that have their own, and one for the whole run
+statistics() {
+    "$heddle" query "$1" --run "$key" --document | tr -d ' \n' |
+        grep -o '"thread_ipc":[0-9.e+-]*,"stats":{' | wc -l
+}
+[ "$(statistics "$folder/few.db")" = 1 ] && [ "$(statistics "$db")" -gt 1 ] ||
+    fail "--launches 0: statistics stand $(statistics "$folder/few.db") times, before $(statistics "$db")"
+
 # a run that is under way here, and done in the pack, is done afterwards
 "$writer" "$folder/left.db" "$stats" 1 1 bfs leave >/dev/null || exit 1
 expect 0 '10 runs read, 10 of them new' unpack "$folder/bfs.pack" "$folder/left.db"
