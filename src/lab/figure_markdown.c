@@ -1,6 +1,6 @@
 /* figure_markdown.c: a figure as a section of a Markdown page: title, note, what its columns are, the
- * values. */
-#include "lab/figure_table.h"
+ * values, the paper's claims. */
+#include "lab/figure_claims.h"
 
 /* A text of the experiment's: nothing in it is HTML, and nothing ends a cell. */
 static void put_text(const char *text, struct strbuf *out)
@@ -69,6 +69,20 @@ void text_table_markdown(const struct text_table *t, struct strbuf *out)
     for (uint32_t row = 1; row < t->columns.data[0].cells.len; row++) put_row(t, row, row >= t->head, out);
 }
 
+static void put_claims(const struct figure_data *d, struct strbuf *out)
+{
+    struct text_table t;
+    struct strbuf excuses = {0};
+    if (!d->claim_count) return;
+    strbuf_putc(out, '\n');
+    figure_claims_table(d, &t);
+    text_table_markdown(&t, out);
+    text_table_free(&t);
+    figure_claims_excuses(d, &excuses);
+    if (excuses.len) strbuf_printf(out, "\n%s", strbuf_text(&excuses));
+    strbuf_free(&excuses);
+}
+
 void figure_print_markdown(const struct plan *p, const struct figure_data *d, struct strbuf *out)
 {
     const struct experiment *e = p->experiment;
@@ -91,4 +105,5 @@ void figure_print_markdown(const struct plan *p, const struct figure_data *d, st
         strbuf_printf(out, "\n%u run%s missing or failed.\n", d->missing, d->missing == 1 ? " is" : "s are");
     strbuf_putc(out, '\n');
     if (figure_agreements(d, out)) strbuf_puts(out, ".\n");
+    put_claims(d, out);
 }

@@ -1,8 +1,6 @@
 /* figure_print.c: a figure's numbers and claims as tables for a terminal. A table that is too wide is
  * continued below. */
-#include "lab/figure_table.h"
-
-#include <math.h>
+#include "lab/figure_claims.h"
 
 enum { GAP = 2 /* spaces between columns */ };
 
@@ -52,46 +50,12 @@ void figure_print_table(const struct plan *p, const struct figure_data *d, uint3
     text_table_free(&t);
 }
 
-/* ---- the claims ---- */
-
-enum { CLAIM_ID, CLAIM_METRIC, CLAIM_PAPER, CLAIM_OURS, CLAIM_VERDICT, CLAIM_COLUMNS };
-
-/* What is not reproduced says why. */
-static void verdict_words(const struct figure_claim *c, char out[TABLE_TEXT_BYTES])
-{
-    const char *why = c->verdict != VERDICT_NOT ? ""
-                      : c->sign                 ? ": order"
-                      : c->order                ? ": sign"
-                                                : ": sign, order";
-    snprintf(out, TABLE_TEXT_BYTES, "%s%s", verdict_text(c->verdict), why);
-}
-
-static void put_claim(struct text_table *t, const struct figure_data *d, const struct figure_claim *c)
-{
-    struct text_column *columns = t->columns.data;
-    char text[TABLE_TEXT_BYTES];
-    text_column_put(&columns[CLAIM_ID], c->claim->id);
-    text_column_put(&columns[CLAIM_METRIC], c->metric);
-    figure_format(d->figure, NULL, c->paper, text);
-    text_column_put(&columns[CLAIM_PAPER], text);
-    figure_format(d->figure, NULL, c->ours, text);
-    text_column_put(&columns[CLAIM_OURS], text);
-    verdict_words(c, text);
-    text_column_put(&columns[CLAIM_VERDICT], text);
-}
-
 void figure_print_claims(const struct figure_data *d, uint32_t width, struct strbuf *out)
 {
     enum { METRIC_MIN = 8 };
-    static const struct {
-        const char *text;
-        bool left;
-    } heads[CLAIM_COLUMNS] = {
-        {"claim", true}, {"of", true}, {"paper", false}, {"ours", false}, {"verdict", true}};
-    struct text_table t = {.head = 1};
+    struct text_table t;
     if (!d->claim_count) return;
-    for (int i = 0; i < CLAIM_COLUMNS; i++) text_column_put(text_table_add(&t, heads[i].left), heads[i].text);
-    for (uint32_t i = 0; i < d->claim_count; i++) put_claim(&t, d, &d->claims[i]);
+    figure_claims_table(d, &t);
     uint32_t used = (CLAIM_COLUMNS - 1) * GAP;
     for (int i = 0; i < CLAIM_COLUMNS; i++) used += i == CLAIM_METRIC ? 0 : t.columns.data[i].width;
     uint32_t room = width > used ? width - used : 0; /* the metric is cut first: the id says the same */
@@ -99,9 +63,5 @@ void figure_print_claims(const struct figure_data *d, uint32_t width, struct str
     *metric = MAX(MIN(*metric, room), (uint32_t)METRIC_MIN);
     text_table_print(&t, MAX(width, used + METRIC_MIN), out);
     text_table_free(&t);
-    for (uint32_t i = 0; i < d->claim_count; i++)
-        if (d->claims[i].verdict == VERDICT_INCOMPARABLE)
-            strbuf_printf(out, "%s is not comparable: %s\n", d->claims[i].claim->id,
-                          d->claims[i].claim->excuse ? d->claims[i].claim->excuse
-                                                     : "the runs give it no value");
+    figure_claims_excuses(d, out);
 }

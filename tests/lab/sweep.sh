@@ -177,6 +177,9 @@ is "tables: status" $? 0
 check "tables: a title" grep -q '^# Figures as tables' tables.md
 check "tables: a row a workload" grep -Eq '^[|] quick [|] -?[0-9.]+%' tables.md
 check "tables: no page beside them" [ ! -e report.html ]
+"$heddle" report b.db morpheus-cost linebacker-cost --tables claims.md >none 2>&1 # neither has runs
+check "tables: the claims" grep -q "^| mo.cost | KiB per LLC partition | 21.00 | 21.7" claims.md
+check "tables: not comparable" grep -q '^lb.cost.sm.mm2 is not comparable: ' claims.md
 "$heddle" report b.db list.yaml --tables /nonexistent/tables.md >none 2>&1
 is "tables: a file that cannot be written" $? 1
 

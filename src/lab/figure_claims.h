@@ -1,0 +1,14 @@
+/* figure_claims.h: the paper's claims beside our values, as texts in columns. */
+#ifndef HEDDLE_FIGURE_CLAIMS_H
+#define HEDDLE_FIGURE_CLAIMS_H
+
+#include "lab/figure_table.h"
+
+enum { CLAIM_ID, CLAIM_METRIC, CLAIM_PAPER, CLAIM_OURS, CLAIM_VERDICT, CLAIM_COLUMNS };
+
+/* A row for each claim of the figure. */
+void figure_claims_table(const struct figure_data *d, struct text_table *t);
+/* A line for each claim that is not comparable: why. */
+void figure_claims_excuses(const struct figure_data *d, struct strbuf *out);
+
+#endif
