@@ -3,6 +3,7 @@
 #include "base/output.h"
 #include "cli/lab.h"
 #include "cli/report_page.h"
+#include "lab/claims_page.h"
 #include "lab/report.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 /* ---- which experiments ---- */
 
 struct report_settings {
-    const char *store, *page, *svg, *tables, *workloads, *size, *simulator;
+    const char *store, *page, *svg, *tables, *claims, *workloads, *size, *simulator;
     bool is_brief;
     /* That `simulator` names; NULL: this one. */
     const struct simulator *version;
@@ -108,22 +109,41 @@ static bool write_svg(struct store *s, const struct cli_lab *lab, const char *fo
     return ok;
 }
 
+static bool write_markdown(const char *path, struct strbuf *out)
+{
+    bool ok = output_text(path, out);
+    if (!ok) fprintf(stderr, "heddle: error: cannot write %s: %s\n", path, strerror(errno));
+    strbuf_free(out);
+    return ok;
+}
+
+static void put_head(const struct cli_lab *lab, const char *title, const char *option, struct strbuf *out)
+{
+    strbuf_printf(
+        out, "# %s\n\nMade by `heddle report %s`; [experiments.md](experiments.md) explains the words.\n",
+        title, option);
+    strbuf_printf(out, "The runs are of simulator `%s`.\n", cli_lab_simulator(lab));
+}
+
 static bool write_tables(const struct cli_lab *lab, const char *path)
 {
     struct strbuf out = {0};
-    strbuf_puts(&out, "# Figures as tables\n\nMade by `heddle report --tables`; "
-                      "[experiments.md](experiments.md) explains the "
-                      "words.\n");
-    strbuf_printf(&out, "The runs are of simulator `%s`.\n", cli_lab_simulator(lab));
+    put_head(lab, "Figures as tables", "--tables", &out);
     for (uint32_t i = 0; i < lab->figures.len; i++)
         for (uint32_t f = 0; f < lab->figures.data[i].count; f++)
             figure_print_markdown(lab->figures.data[i].plan, &lab->figures.data[i].figures[f], &out);
     scores_print_markdown(&lab->scores, &out);
     if (lab->bars.len) bars_print_markdown(lab->bars.data, lab->bars.len, &out);
-    bool ok = output_text(path, &out);
-    if (!ok) fprintf(stderr, "heddle: error: cannot write %s: %s\n", path, strerror(errno));
-    strbuf_free(&out);
-    return ok;
+    return write_markdown(path, &out);
+}
+
+static bool write_claims(const struct cli_lab *lab, const char *path)
+{
+    struct strbuf out = {0};
+    put_head(lab, "The papers' claims, and ours", "--claims", &out);
+    scores_print_markdown(&lab->scores, &out);
+    claims_page(lab->figures.data, lab->figures.len, &out);
+    return write_markdown(path, &out);
 }
 
 /* ---- the command ---- */
@@ -156,10 +176,11 @@ static int write_all(const struct report_settings *s, struct store *store, struc
         return CLI_BAD_INPUT;
     }
     bool ok = cli_lab_figures(lab, store);
-    if (ok && (s->page || !(s->svg || s->tables)))
+    if (ok && (s->page || !(s->svg || s->tables || s->claims)))
         ok = cli_write_report(store, lab, s->page ? s->page : DEFAULT_PAGE, s->is_brief);
     if (ok && s->svg) ok = write_svg(store, lab, s->svg);
     if (ok && s->tables) ok = write_tables(lab, s->tables);
+    if (ok && s->claims) ok = write_claims(lab, s->claims);
     return ok ? CLI_OK : CLI_FAILED;
 }
 
@@ -208,6 +229,9 @@ int cli_cmd_report(int argc, char **argv)
          "write each figure as an SVG file here; the page too when -o is given (needs node)"},
         {"--tables", NULL, CLI_TEXT, &s.tables, "FILE",
          "write each figure as a table of a Markdown file; the page too when -o is given"},
+        {"--claims", NULL, CLI_TEXT, &s.claims, "FILE",
+         "write the papers' claims, each with its verdict, as a Markdown file; the page too when -o is "
+         "given"},
         {0}};
     struct cli_parse p = {.command = cli_command("report"), .options = options};
     int status = CLI_BAD_INPUT;

@@ -2,7 +2,7 @@
 #include "lab/figure_claims.h"
 
 /* What is not reproduced says why. */
-static void verdict_words(const struct figure_claim *c, char out[TABLE_TEXT_BYTES])
+void figure_claim_verdict(const struct figure_claim *c, char out[TABLE_TEXT_BYTES])
 {
     const char *why = c->verdict != VERDICT_NOT ? ""
                       : c->sign                 ? ": order"
@@ -21,7 +21,7 @@ static void put_claim(struct text_table *t, const struct figure_data *d, const s
     text_column_put(&columns[CLAIM_PAPER], text);
     figure_format(d->figure, NULL, c->ours, text);
     text_column_put(&columns[CLAIM_OURS], text);
-    verdict_words(c, text);
+    figure_claim_verdict(c, text);
     text_column_put(&columns[CLAIM_VERDICT], text);
 }
 
@@ -37,12 +37,14 @@ void figure_claims_table(const struct figure_data *d, struct text_table *t)
     for (uint32_t i = 0; i < d->claim_count; i++) put_claim(t, d, &d->claims[i]);
 }
 
+void figure_claim_excuse(const struct figure_claim *c, struct strbuf *out)
+{
+    if (c->verdict != VERDICT_INCOMPARABLE) return;
+    strbuf_printf(out, "%s is not comparable: %s\n", c->claim->id,
+                  c->claim->excuse ? c->claim->excuse : "the runs give it no value");
+}
+
 void figure_claims_excuses(const struct figure_data *d, struct strbuf *out)
 {
-    for (uint32_t i = 0; i < d->claim_count; i++) {
-        const struct figure_claim *c = &d->claims[i];
-        if (c->verdict != VERDICT_INCOMPARABLE) continue;
-        strbuf_printf(out, "%s is not comparable: %s\n", c->claim->id,
-                      c->claim->excuse ? c->claim->excuse : "the runs give it no value");
-    }
+    for (uint32_t i = 0; i < d->claim_count; i++) figure_claim_excuse(&d->claims[i], out);
 }

@@ -11,4 +11,8 @@ void figure_claims_table(const struct figure_data *d, struct text_table *t);
 /* A line for each claim that is not comparable: why. */
 void figure_claims_excuses(const struct figure_data *d, struct strbuf *out);
 
+/* The same of one claim: its verdict in words, and why it is not comparable, if it is not. */
+void figure_claim_verdict(const struct figure_claim *c, char out[TABLE_TEXT_BYTES]);
+void figure_claim_excuse(const struct figure_claim *c, struct strbuf *out);
+
 #endif

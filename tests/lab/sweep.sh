@@ -182,6 +182,15 @@ check "tables: the claims" grep -q "^| mo.cost | KiB per LLC partition | 21.00 |
 check "tables: not comparable" grep -q '^lb.cost.sm.mm2 is not comparable: ' claims.md
 "$heddle" report b.db list.yaml --tables /nonexistent/tables.md >none 2>&1
 is "tables: a file that cannot be written" $? 1
+"$heddle" report b.db morpheus-cost linebacker-cost morpheus-cost --claims verdicts.md >none 2>&1
+is "claims: status" $? 0
+check "claims: where, what, the paper's number, ours, the verdict" \
+    grep -q '^| 7.5 | mo.cost | KiB per LLC partition | 21.00 | 21.7.* | reproduced |$' verdicts.md
+is "claims: each once" "$(grep -c '| mo.cost |' verdicts.md)" 1
+check "claims: a section a paper" [ "$(grep -c '^## \(morpheus\|linebacker\)$' verdicts.md)" = 2 ]
+check "claims: not comparable" grep -q '^lb.cost.sm.mm2 is not comparable: ' verdicts.md
+"$heddle" report b.db list.yaml --claims /nonexistent/claims.md >none 2>&1
+is "claims: a file that cannot be written" $? 1
 
 [ $failures -eq 0 ] && echo "sweeps: all as it should be"
 [ $failures -eq 0 ]
