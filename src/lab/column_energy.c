@@ -48,15 +48,10 @@ bool column_energy_load(const struct lab_column *c, struct energy_table *t, stru
 
 /* ---- values ---- */
 
-/* The statistics of a run; one that it does not have is 0: its machine has no such part. */
-struct run_values {
-    double (*value)(void *context, const char *name);
-    void *context;
-};
-
+/* A statistic that the run does not have is 0: its machine has no such part. */
 static double run_value(void *context, const char *name)
 {
-    const struct run_values *r = context;
+    const struct column_run *r = context;
     const double v = r->value(r->context, name);
     return isnan(v) ? 0 : v;
 }
@@ -101,41 +96,37 @@ static double find(const struct energy_table *t, const struct energy_source *s, 
 
 /* A run whose energy is asked for. */
 struct energy_run {
-    struct run_values values;
+    struct column_run run;
     struct mech_energy rows;
     struct energy_source source;
 };
 
 /* False: it has no cycles. */
-static bool run_open(struct energy_run *r, const struct lab_column *c,
-                     double (*value)(void *context, const char *name), void *context)
+static bool run_open(struct energy_run *e, const struct column_run *r)
 {
-    if (isnan(value(context, "gpu.cycles"))) return false;
-    r->values = (struct run_values){value, context};
-    mech_energy_gather(&r->rows, c->attached);
-    r->source = mech_energy_source(c->resolved, &r->rows);
-    r->source.value = run_value;
-    r->source.context = &r->values;
+    if (isnan(r->value(r->context, "gpu.cycles"))) return false;
+    e->run = *r;
+    mech_energy_gather(&e->rows, r->column->attached);
+    e->source = mech_energy_source(r->machine, &e->rows);
+    e->source.value = run_value;
+    e->source.context = &e->run;
     return true;
 }
 
-bool column_energy_sum(const struct lab_column *c, const struct energy_table *t,
-                       double (*value)(void *context, const char *name), void *context,
-                       struct energy_sum *out)
+bool column_energy_sum(const struct column_run *r, const struct energy_table *t, struct energy_sum *out)
 {
-    struct energy_run r;
-    if (!run_open(&r, c, value, context)) return false;
-    energy_of(t, &r.source, out);
-    mech_energy_free(&r.rows);
+    struct energy_run e;
+    if (!run_open(&e, r)) return false;
+    energy_of(t, &e.source, out);
+    mech_energy_free(&e.rows);
     return true;
 }
 
-double column_energy(const struct lab_column *c, const struct energy_table *t, const char *name,
-                     double (*value)(void *context, const char *name), void *context)
+double column_energy(const struct column_run *r, const struct energy_table *t, const char *name)
 {
-    struct energy_run r;
-    if (!run_open(&r, c, value, context)) return NAN;
-    const double joules = find(t, &r.source, name);
-    mech_energy_free(&r.rows);
+    struct energy_run e;
+    if (!run_open(&e, r)) return NAN;
+    const double joules = find(t, &e.source, name);
+    mech_energy_free(&e.rows);
     return joules;
 }

@@ -5,12 +5,22 @@
  *     front, registers, ... leakage      a part (energy_part_words)
  *     MECHANISM, MECHANISM.ROW           rows that mechanisms declare, which the parts contain
  *
- * In joules. The table is that of the column's machine; the statistics are those of the run. */
+ * In joules. The table is that of the column's machine; statistics, clock and sizes are those of the run,
+ * whose machine another column may have decided (lab_chosen). */
 #ifndef HEDDLE_COLUMN_ENERGY_H
 #define HEDDLE_COLUMN_ENERGY_H
 
 #include "energy/energy.h"
 #include "lab/experiment.h"
+
+/* A run of a column. */
+struct column_run {
+    const struct lab_column *column;
+    const struct machine *machine;
+    /* A statistic of the run, or NAN. */
+    double (*value)(void *context, const char *name);
+    void *context;
+};
 
 /* Is it a name of the list above, for any column? A row is one of the column's mechanisms. */
 bool column_energy_knows(const struct lab_column *c, const char *name);
@@ -23,13 +33,8 @@ const char *column_energy_table(const struct lab_column *c);
 bool column_energy_load(const struct lab_column *c, struct energy_table *t, struct diag_list *diags);
 
 /* All parts at once. False: the run has no cycles. */
-bool column_energy_sum(const struct lab_column *c, const struct energy_table *t,
-                       double (*value)(void *context, const char *name), void *context,
-                       struct energy_sum *out);
-
-/* `value` gives a statistic of the run, or NAN. NAN: the run has no cycles, or the column's mechanisms have
- * no such row. */
-double column_energy(const struct lab_column *c, const struct energy_table *t, const char *name,
-                     double (*value)(void *context, const char *name), void *context);
+bool column_energy_sum(const struct column_run *r, const struct energy_table *t, struct energy_sum *out);
+/* NAN: the run has no cycles, or the column's mechanisms have no such row. */
+double column_energy(const struct column_run *r, const struct energy_table *t, const char *name);
 
 #endif

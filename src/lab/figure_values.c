@@ -219,8 +219,9 @@ static double energy_value(const struct spot *s, const char *name)
     const uint32_t job = plan_job(v->plan, s->workload, s->column);
     if (job == PLAN_NO_JOB || !figure_has_run(v, s->workload, s->column)) return NAN;
     const struct energy_table *t = table_of(v, c);
-    struct run_at run = {s, v->plan->jobs[job].key};
-    return t ? column_energy(c, t, name, run_number, &run) : NAN;
+    struct run_at at = {s, v->plan->jobs[job].key};
+    const struct column_run run = {c, v->plan->jobs[job].machine, run_number, &at};
+    return t ? column_energy(&run, t, name) : NAN;
 }
 
 /* One number of the values for all workloads; those for which one does not exist are left out. */

@@ -7,6 +7,7 @@
  *
  * Nothing is remembered between two calls but the cells that were decided: what is in the store decides, so a
  * sweep that was stopped goes on, and a report finds the same runs as the sweep that made them. */
+#include "core/machine.h"
 #include "lab/column_param.h"
 #include "lab/plan_impl.h"
 
@@ -60,11 +61,20 @@ static enum outcome put_chosen(struct figure_values *v, uint32_t workload, const
     column_param_text(&e->columns[choice], chosen->param, &value);
     if (has_setting(job->run.sets, chosen->key)) {
         job->run.sets = with_setting(a, job->run.sets, chosen->key, strbuf_text(&value));
-        job->machine = NULL;
+        job->machine = NULL; /* see put_machine */
     } else {
         job->run.mech_sets = with_setting(a, job->run.mech_sets, chosen->key, strbuf_text(&value));
     }
     strbuf_free(&value);
+    return CELL_RUN;
+}
+
+/* The machine of a job whose settings were chosen. */
+static enum outcome put_machine(struct arena *a, struct lab_job *job, struct diag_list *diags)
+{
+    struct machine *m = ARENA_NEW(a, struct machine);
+    if (!run_options_machine(&job->run, m, diags)) return CELL_ERROR;
+    job->machine = m;
     return CELL_RUN;
 }
 
@@ -89,6 +99,7 @@ static enum outcome put_settings(struct figure_values *v, uint32_t workload, uin
     *job = plan_job_of(p, workload, column);
     for (uint32_t i = 0; i < c->chosen_count && o == CELL_RUN; i++)
         o = put_chosen(v, workload, &c->chosen[i], &p->texts, job);
+    if (o == CELL_RUN && !job->machine) o = put_machine(&p->texts, job, diags);
     for (uint32_t i = 0; i < c->trained_count && o == CELL_RUN; i++)
         o = put_model(&c->trained[i], folder, p, job, diags);
     if (o != CELL_RUN || !c->table) return o;

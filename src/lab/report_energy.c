@@ -20,9 +20,11 @@ void run_columns_open(struct run_columns *c, const struct report *r)
         const struct plan *p = r->experiments[i].plan;
         const struct experiment *e = p->experiment;
         for (uint32_t cell = 0; cell < e->workload_count * e->column_count; cell++)
-            if (p->cell[cell] < p->job_count)
-                vec_push(&all, ((struct run_column){p->jobs[p->cell[cell]].key,
-                                                    &e->columns[cell % e->column_count]}));
+            if (p->cell[cell] < p->job_count) {
+                const struct lab_job *job = &p->jobs[p->cell[cell]];
+                vec_push(&all,
+                         ((struct run_column){job->key, &e->columns[cell % e->column_count], job->machine}));
+            }
     }
     if (all.len) qsort(all.data, all.len, sizeof *all.data, compare_columns);
     *c = (struct run_columns){.items = all.data, .count = all.len};
@@ -73,13 +75,13 @@ void report_put_energy(const struct run_columns *c, struct store *s, const char 
     const struct run_column wanted = {.key = key};
     const struct run_column *found =
         c->count ? bsearch(&wanted, c->items, c->count, sizeof wanted, compare_columns) : NULL;
-    struct stored_run run = {s, key};
+    struct stored_run stored = {s, key};
     struct energy_table t;
     struct energy_sum e;
     struct diag_list diags = {0};
     if (!found || !*column_energy_table(found->column)) return;
-    if (column_energy_load(found->column, &t, &diags) &&
-        column_energy_sum(found->column, &t, stored_value, &run, &e) && e.seconds > 0)
+    const struct column_run run = {found->column, found->machine, stored_value, &stored};
+    if (column_energy_load(found->column, &t, &diags) && column_energy_sum(&run, &t, &e) && e.seconds > 0)
         put_sum(&t, &e, out);
     diag_free(&diags);
 }

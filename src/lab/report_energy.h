@@ -9,6 +9,7 @@ struct run_columns {
     struct run_column {
         const char *key;
         const struct lab_column *column;
+        const struct machine *machine;
     } * items;
     uint32_t count;
 };

@@ -86,6 +86,27 @@ static void energy_of_a_run(void **state)
     assert_true(joules("energy(l1) / base.energy(l1)", "own") < 0.2);
 }
 
+/* A machine that another column decides: the SMs that it has pay, not those of the first choice. */
+static void energy_of_a_run_whose_machine_was_chosen(void **state)
+{
+    struct rig r;
+    struct figure_values v;
+    rig_up(&r, "machine: fermi\nsize: tiny\nworkloads: [red]\ncolumns:\n"
+               "  best: {over: {sm.count: [5, 10, 15]}, best: ipc}\n"
+               "  IBL: {set: {sm.count: 'chosen(best, sm.count)', l1.mshrs: 16}}\n"
+               "measures: {a: energy(always), ipc: ipc}\n"
+               "figures: [{id: f, columns: [IBL], measures: [a]}]\n");
+    kit_put(&r.store, &r.p, "red", "best=5", "ipc", 1);
+    kit_put(&r.store, &r.p, "red", "best=10", "ipc", 3);
+    kit_put(&r.store, &r.p, "red", "best=15", "ipc", 2);
+    assert_true(plan_advance(&r.p, &r.store, kit_folder, &r.diags));
+    kit_put(&r.store, &r.p, "red", "IBL", "gpu.cycles", 1.4e9);
+    figure_values_open(&v, &r.p, &r.store);
+    assert_true(about(figure_value(&v, 0, kit_column(&r.e, "IBL"), 0, NULL), 11 + 10 * 1.59));
+    figure_values_close(&v);
+    rig_down(&r);
+}
+
 static void rows_of_mechanisms(void **state)
 {
     assert_true(about(joules("energy(victim.tags)", "VC"), 10 * 2e-12));
@@ -161,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(energy_of_a_run),
+        cmocka_unit_test(energy_of_a_run_whose_machine_was_chosen),
         cmocka_unit_test(rows_of_mechanisms),
         cmocka_unit_test(a_machine_without_a_table_has_no_energy),
         cmocka_unit_test(a_run_that_is_not_there_has_no_energy),
