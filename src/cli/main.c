@@ -100,7 +100,7 @@ const struct cli_command cli_commands[] = {
      "  heddle report other.db thesis-ch3 -o ch3.html\n"
      "  heddle report --svg figures            each figure as a file, for a paper\n"
      "  heddle report --tables tables.md       each figure as a Markdown table\n"
-     "  heddle report --claims claims.md       every claim of the papers, with its verdict\n"
+     "  heddle report --claims claims.md       the papers' claims, with verdicts\n"
      "  heddle report old.db --simulator 3fa9  of runs that another version made\n",
      cli_cmd_report},
     {"new", "mechanism NAME", "write a mechanism of your own that builds and runs",
