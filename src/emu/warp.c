@@ -198,7 +198,7 @@ const struct isa_inst *warp_fetch(struct warp *w, uint32_t *mask)
     w->turn_start++;                          /* counted for the device at once */
     if (!w->run->ns) w->run->device->insts++; /* the clock of a functional run */
     info->insts++;
-    info->idle += ISA_LANES - lanes_count(*mask);
+    if (*mask != UINT32_MAX) info->idle += ISA_LANES - lanes_count(*mask);
     return i;
 }
 

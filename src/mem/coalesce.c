@@ -374,12 +374,13 @@ uint32_t coalesce_shared_passes(const struct shared_access *a)
 {
     uint32_t shift = (uint32_t)__builtin_ctz(a->bank_bytes);
     uint32_t words = (a->bytes + a->bank_bytes - 1) >> shift; /* of one lane */
-    uint32_t part = MAX(MIN(a->banks / words, (uint32_t)COALESCE_LANES), 1u);
-    uint32_t passes = 0;
     debug_assert(is_pow2_u64(a->banks) && is_pow2_u64(a->bank_bytes) && a->banks <= SHARED_BANKS_MAX);
     debug_assert(is_pow2_u64(words) && words <= COALESCE_LANES);
+    const uint32_t groups = a->banks >> __builtin_ctz(words);
+    const uint32_t part = MAX(MIN(groups, (uint32_t)COALESCE_LANES), 1u);
+    uint32_t passes = 0;
     for (uint32_t first = 0; first < COALESCE_LANES; first += part) {
-        uint32_t lanes = a->mask >> first & bits_between(0, part), groups = a->banks / words;
+        uint32_t lanes = a->mask >> first & bits_between(0, part);
         struct wants w;
         if (!lanes) continue;
         wants_of(&w, a->addr + first, lanes, part, shift + (uint32_t)__builtin_ctz(words));

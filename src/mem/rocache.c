@@ -1,7 +1,8 @@
 /* rocache.c: see rocache.h. Known from GPGPU-Sim's read_only_cache (allocate on fill). */
 #include "mem/rocache.h"
 
-#define ROCACHE_NONE UINT32_MAX
+#define ROCACHE_NONE    UINT32_MAX
+#define ROCACHE_NO_LINE UINT64_MAX
 
 static void rocache_reply(void *cache, tick now, uint32_t id);
 
@@ -14,7 +15,7 @@ void rocache_init(struct rocache *c, const struct rocache_setup *setup)
                                .line_bytes = setup->line_bytes,
                                .index = CACHE_INDEX_LINEAR,
                                .replace = CACHE_LRU};
-    *c = (struct rocache){.setup = *setup};
+    *c = (struct rocache){.setup = *setup, .newest = ROCACHE_NO_LINE};
     cache_init(&c->tags, &g);
     c->misses = mem_zalloc_huge(setup->misses * sizeof *c->misses);
     c->waiters = mem_zalloc_huge((size_t)setup->misses * setup->merges * sizeof *c->waiters);
@@ -34,6 +35,7 @@ void rocache_clear(struct rocache *c)
 {
     assert(!c->live);
     cache_clear(&c->tags);
+    c->newest = ROCACHE_NO_LINE;
 }
 
 static uint32_t find_miss(const struct rocache *c, uint64_t line, uint32_t *free_miss)
@@ -49,10 +51,15 @@ static uint32_t find_miss(const struct rocache *c, uint64_t line, uint32_t *free
 enum rocache_answer rocache_access(struct rocache *c, uint64_t addr, uint32_t waiter, uint16_t warp,
                                    uint32_t pc)
 {
-    uint64_t line = addr / c->setup.line_bytes * c->setup.line_bytes;
+    const uint64_t line = addr & ~(uint64_t)(c->setup.line_bytes - 1);
     uint32_t at, room;
+    if (line == c->newest) {
+        c->accesses++;
+        return ROCACHE_HIT;
+    }
     if (cache_probe(&c->tags, line, 1, &at) == CACHE_HIT) {
         cache_touch(&c->tags, at);
+        c->newest = line;
         c->accesses++;
         return ROCACHE_HIT;
     }
@@ -112,6 +119,7 @@ static void rocache_reply(void *cache, tick now, uint32_t id)
         uint32_t at = cache_victim(&c->tags, m->line);
         cache_reserve(&c->tags, at, m->line, 1);
         cache_fill(&c->tags, at, 1);
+        c->newest = ROCACHE_NO_LINE;
     }
     m->used = false;
     c->live--;

@@ -43,6 +43,8 @@ struct rocache {
     /* [miss * merges + n] */
     uint32_t *waiters;
     uint64_t accesses, missed;
+    /* the line that was hit last, which is the newest of its set; none: one has come since then */
+    uint64_t newest;
 };
 
 enum rocache_answer {

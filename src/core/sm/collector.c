@@ -33,7 +33,7 @@ static struct latch latch_of(uint32_t width)
     assert(width <= LATCH_MAX);
     uint32_t entries = 1;
     while (entries < width) entries *= 2;
-    return (struct latch){.width = (uint8_t)width, .mask = (uint8_t)(entries - 1)};
+    return (struct latch){.width = (uint16_t)width, .mask = (uint16_t)(entries - 1)};
 }
 
 static uint64_t collector_add(struct collector *c, uint32_t count)
@@ -111,32 +111,53 @@ static uint64_t turned(uint64_t mask, uint32_t start)
     return start ? mask >> start | mask << (64 - start) : mask;
 }
 
-/* The units of a class leave in turn. In a fixed order one that is filled again at once would keep the other
- * waiting, and its loads would overtake older ones. */
-static bool dispatch_ready(struct collector *c)
+/* Classes that may use one of these units. */
+static uint32_t users_of(const struct collector *c, uint64_t units)
 {
-    uint64_t before = c->used;
-    for (uint32_t rest = c->may_leave; rest; rest &= rest - 1) {
-        uint32_t cls = (uint32_t)__builtin_ctz(rest);
-        uint64_t ready = c->held[cls] & ~c->reading;
-        while (ready && latch_has_room(&c->out[cls])) {
-            uint64_t after = ready & ~((2ull << c->last[cls]) - 1);
-            uint32_t i = (uint32_t)__builtin_ctzll(after ? after : ready);
-            latch_put(&c->out[cls], c->units[i].flight);
-            c->leaving |= 1u << cls;
-            c->last[cls] = i;
-            ready &= ~(1ull << i);
-            c->held[cls] &= ~(1ull << i);
-            c->used &= ~(1ull << i);
-            c->may_enter |= c->entering & c->units[i].users;
-        }
-    }
-    c->may_leave = 0;
-    return c->used != before;
+    uint32_t users = 0;
+    for (; units; units &= units - 1) users |= c->units[__builtin_ctzll(units)].users;
+    return users;
 }
 
-/* The reads of one unit in one cycle; *taken: banks. */
-static void read_unit(struct collector *c, struct collector_unit *u, uint64_t *taken)
+/* The units of a class leave in turn. In a fixed order one that is filled again at once would keep the other
+ * waiting, and its loads would overtake older ones. Returns the units that leave. */
+static uint64_t leave(struct collector *c, uint32_t cls)
+{
+    struct latch *out = &c->out[cls];
+    uint64_t ready = c->held[cls] & ~c->reading, gone = 0;
+    uint32_t room = latch_room(out), last = c->last[cls];
+    for (; ready && room; room--) {
+        const uint64_t after = ready & ~((2ull << last) - 1);
+        last = (uint32_t)__builtin_ctzll(after ? after : ready);
+        latch_put(out, c->units[last].flight);
+        ready &= ~(1ull << last);
+        gone |= 1ull << last;
+    }
+    c->last[cls] = (uint8_t)last;
+    return gone;
+}
+
+static bool dispatch_ready(struct collector *c)
+{
+    uint64_t all = 0;
+    uint32_t leaving = c->leaving;
+    for (uint32_t rest = c->may_leave; rest; rest &= rest - 1) {
+        const uint32_t cls = (uint32_t)__builtin_ctz(rest);
+        const uint64_t gone = leave(c, cls);
+        if (!gone) continue;
+        c->held[cls] &= ~gone;
+        all |= gone;
+        leaving |= 1u << cls;
+    }
+    c->may_leave = 0;
+    c->leaving = (uint8_t)leaving;
+    c->used &= ~all;
+    if (c->entering) c->may_enter |= (uint8_t)(c->entering & users_of(c, all));
+    return all != 0;
+}
+
+/* The reads of one unit in one cycle, from the list; *taken: banks. */
+static void read_list(struct collector *c, struct collector_unit *u, uint64_t *taken)
 {
     uint32_t granted = 0;
     bool refused = false;
@@ -154,17 +175,14 @@ static void read_unit(struct collector *c, struct collector_unit *u, uint64_t *t
     c->conflict_cycles += refused && granted < c->reads;
 }
 
-/* The same where a unit reads one register a cycle. */
-static void read_one(struct collector *c, struct collector_unit *u, uint64_t *taken)
+/* The same where no more reads are left than a cycle has, each of another bank: all whose bank is free. */
+static void read_set(struct collector *c, struct collector_unit *u, uint64_t *taken)
 {
-    for (uint32_t k = 0; k < u->left; k++) {
-        uint64_t bank = 1ull << u->banks[k];
-        if (*taken & bank) continue;
-        *taken |= bank;
-        u->banks[k] = u->banks[--u->left];
-        return;
-    }
-    c->conflict_cycles++;
+    const uint64_t refused = u->set & *taken;
+    *taken |= u->set;
+    u->set = refused;
+    u->left = refused != 0;
+    c->conflict_cycles += refused != 0;
 }
 
 /* The read that had to wait for those before it, if there is one. */
@@ -184,10 +202,10 @@ static bool read_operands(struct collector *c, uint64_t cycle)
     for (uint64_t rest = turned(c->reading, start); rest; rest &= rest - 1) {
         uint32_t i = ((uint32_t)__builtin_ctzll(rest) + start) % 64;
         struct collector_unit *u = &c->units[i];
-        if (c->reads == 1)
-            read_one(c, u, &taken);
+        if (LIKELY(u->set))
+            read_set(c, u, &taken);
         else
-            read_unit(c, u, &taken);
+            read_list(c, u, &taken);
         if (u->left || read_next(u)) continue;
         c->reading &= ~(1ull << i);
         c->may_leave |= 1u << u->cls;
@@ -197,44 +215,64 @@ static bool read_operands(struct collector *c, uint64_t cycle)
     return true; /* of all that read, one has its bank */
 }
 
-/* What the unit of a flight has to read. */
-static void load_unit(const struct collector *c, struct collector_unit *u,
-                      const struct uop *(*uop_of)(void *, uint32_t, struct collector_reader *), void *ctx)
+/* What the unit of a flight has to read. Returns the number of its reads. */
+static uint32_t load_unit(const struct collector *c, struct collector_unit *u,
+                          const struct uop *(*uop_of)(void *, uint32_t, struct collector_reader *), void *ctx)
 {
     struct collector_reader reader;
     const struct uop *op = uop_of(ctx, u->flight, &reader);
-    u->left = op->read_count;
-    for (uint32_t k = 0; k < u->left; k++) u->banks[k] = (uint8_t)bank_of(c, reader.warp, op->reads[k]);
+    const uint32_t count = op->read_count;
+    uint64_t set = 0, twice = count > c->reads;
+    for (uint32_t k = 0; k < count; k++) {
+        const uint32_t bank = bank_of(c, reader.warp, op->reads[k]);
+        u->banks[k] = (uint8_t)bank;
+        twice |= set & 1ull << bank;
+        set |= 1ull << bank;
+    }
+    u->left = (uint8_t)count;
+    u->set = twice ? 0 : set;
     u->then = COLLECTOR_NO_BANK;
     if (UNLIKELY(op->flags & UOP_INDIRECT)) u->then = (uint8_t)bank_of(c, reader.warp, reader.indirect);
+    return count;
+}
+
+/* Instructions of a class enter units. Returns these; *reading: those that have operands to read. */
+static uint64_t enter(struct collector *c, uint32_t cls, uint64_t *reading,
+                      const struct uop *(*uop_of)(void *, uint32_t, struct collector_reader *), void *ctx)
+{
+    struct latch *in = &c->in[cls];
+    uint64_t free = c->own[cls] & ~c->used, taken = 0, reads = 0;
+    for (; free && in->count; free &= free - 1) {
+        const uint64_t unit = free & (0 - free);
+        struct collector_unit *u = &c->units[__builtin_ctzll(free)];
+        u->flight = latch_take(in);
+        u->cls = (uint8_t)cls;
+        taken |= unit;
+        if (load_unit(c, u, uop_of, ctx) || read_next(u)) reads |= unit;
+    }
+    *reading = reads;
+    return taken;
 }
 
 static bool allocate(struct collector *c,
                      const struct uop *(*uop_of)(void *, uint32_t, struct collector_reader *), void *ctx)
 {
-    uint64_t before = c->used;
+    uint64_t all = 0;
     for (uint32_t rest = c->may_enter; rest; rest &= rest - 1) {
-        uint32_t cls = (uint32_t)__builtin_ctz(rest);
-        while (c->in[cls].count) {
-            uint64_t free = c->own[cls] & ~c->used;
-            if (!free) break;
-            uint32_t i = (uint32_t)__builtin_ctzll(free);
-            struct collector_unit *u = &c->units[i];
-            u->flight = latch_take(&c->in[cls]);
-            c->room |= 1u << cls;
-            if (!c->in[cls].count) c->entering &= ~(1u << cls);
-            u->cls = (uint8_t)cls;
-            load_unit(c, u, uop_of, ctx);
-            c->used |= 1ull << i;
-            c->held[cls] |= 1ull << i;
-            if (u->left || read_next(u))
-                c->reading |= 1ull << i;
-            else
-                c->may_leave |= 1u << cls;
-        }
+        const uint32_t cls = (uint32_t)__builtin_ctz(rest);
+        uint64_t reading;
+        const uint64_t taken = enter(c, cls, &reading, uop_of, ctx);
+        if (!taken) continue;
+        c->room |= (uint8_t)(1u << cls);
+        if (!c->in[cls].count) c->entering &= (uint8_t)~(1u << cls);
+        c->used |= taken;
+        c->held[cls] |= taken;
+        c->reading |= reading;
+        if (taken & ~reading) c->may_leave |= (uint8_t)(1u << cls);
+        all |= taken;
     }
     c->may_enter = 0;
-    return c->used != before;
+    return all != 0;
 }
 
 bool collector_cycle(struct collector *c, uint64_t cycle,

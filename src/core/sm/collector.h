@@ -14,9 +14,10 @@ enum { COLLECTOR_UNITS_MAX = 64, COLLECTOR_NO_BANK = 0xff, LATCH_MAX = 16 };
 
 /* Instructions between two stages, a ring of mask + 1 entries, the least power of two that holds `width`. */
 struct latch {
-    uint8_t first, count, width, mask;
+    uint16_t first, count, width, mask;
     uint32_t ids[LATCH_MAX];
 };
+static inline uint32_t latch_room(const struct latch *l) { return (uint32_t)(l->width - l->count); }
 static inline bool latch_has_room(const struct latch *l) { return l->count < l->width; }
 static inline void latch_put(struct latch *l, uint32_t id)
 {
@@ -45,7 +46,8 @@ struct collector_unit {
     uint8_t users;
     /* the bank of a read that waits for those before it; COLLECTOR_NO_BANK: none */
     uint8_t then;
-    /* banks of the reads that are left */
+    /* the reads that are left: a set of banks; 0: a list of banks */
+    uint64_t set;
     uint8_t banks[UOP_READS_MAX];
 };
 

@@ -233,9 +233,9 @@ static COLD bool stall(struct sm *m, const uint64_t *slots_of)
  * code. */
 static uint32_t fetch_length(const struct sm *m, const struct context *x)
 {
-    uint32_t per_line = m->p->icache_line / SM_INST_BYTES;
+    const uint32_t per_line = m->p->icache_line / SM_INST_BYTES; /* a power of two */
     uint32_t count = MIN(m->p->fetch_width, m->p->ibuffer);
-    count = MIN(count, per_line - x->fetch_pc % per_line);
+    count = MIN(count, per_line - (x->fetch_pc & (per_line - 1)));
     return MIN(count, x->program->kernel->inst_count - x->fetch_pc);
 }
 

@@ -103,7 +103,7 @@ static uint64_t next_after(const struct pipes *p, uint64_t cycle)
     uint32_t words = (p->mask + 1) / 64, first = (uint32_t)(cycle + 1) & p->mask;
     if (!p->live) return UINT64_MAX;
     for (uint32_t i = 0; i <= words; i++) {
-        uint32_t word = (first / 64 + i) % words;
+        uint32_t word = (first / 64 + i) & (words - 1); /* a power of two, as the calendar is */
         uint64_t bits = p->busy[word];
         if (i == 0) bits &= ~0ull << (first % 64);
         if (i == words) bits &= first % 64 ? ~(~0ull << (first % 64)) : 0;

@@ -87,8 +87,9 @@ bool sched_may_see(const struct sm *m)
 
 /* ---- one instruction ---- */
 
-static void count_issue(struct sm_program *p, uint32_t pc, uint32_t lanes)
+static void count_issue(struct sm_program *p, uint32_t pc, uint32_t mask)
 {
+    const uint32_t lanes = LIKELY(mask == UINT32_MAX) ? ISA_LANES : bits_count(mask);
     struct issue_count *c = &p->insts[pc].issued;
     c->issues++;
     c->lanes += lanes;
@@ -115,7 +116,7 @@ HOT static void issue_one(struct sm *m, struct context *x, uint32_t scheduler)
     }
     x->issue_cycle = m->sleep.cycle;
     fetch_consume(m, x);
-    count_issue(x->program, e.pc, bits_count(e.mask));
+    count_issue(x->program, e.pc, e.mask);
     const uint32_t access = u->cls == CLASS_MEM ? lsu_build(m, x, u, &e) : SM_NONE;
     execute_start(m, x, u, access, e.indirect);
     if (UNLIKELY(u->flags & (UOP_FENCE | UOP_COMMIT | UOP_SLEEP) || e.arrives)) issue_special(m, x, u, &e);

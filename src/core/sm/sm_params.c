@@ -180,6 +180,9 @@ bool sm_params_check(const struct sm_params *p, struct diag_list *diags)
 {
     bool ok = check_power_of_two("sm.shared_banks", p->shared_banks, diags);
     ok = check_power_of_two("sm.shared_bank_bytes", p->shared_bank_bytes, diags) && ok;
+    ok = check_power_of_two("sm.icache_line", p->icache_line, diags) && ok;
+    ok = check_power_of_two("sm.const_line", p->const_line, diags) && ok;
+    ok = check_power_of_two("sm.tex_line", p->tex_line, diags) && ok;
     uint32_t collectors = collector_units(p);
     if (p->operand_collector && collectors > COLLECTOR_UNITS_MAX) {
         diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, NULL,
