@@ -92,9 +92,10 @@ struct request {
  * off. */
 static bool agree(struct warp *w, const struct isa_inst *i, uint32_t mask)
 {
-    if (isa_is_const(i->src[0]) && isa_is_const(i->src[1])) return true; /* ISA_NONE counts as one */
+    const bool has_count = i->src[1] != ISA_NONE;
+    if (isa_is_const(i->src[0]) && (!has_count || isa_is_const(i->src[1]))) return true;
     const uint32_t *number = exec_src(&w->x, i->src[0]);
-    const uint32_t *count = i->src[1] == ISA_NONE ? NULL : exec_src(&w->x, i->src[1]);
+    const uint32_t *count = has_count ? exec_src(&w->x, i->src[1]) : NULL;
     uint32_t first = lane_first(mask), same = 0;
     FOR_LANES (l, mask)
         if (number[l] == number[first] && (!count || count[l] == count[first])) same |= 1u << l;
