@@ -178,7 +178,7 @@ static bool reach_regular(struct warp *w, const struct access_desc *d, const str
 {
     const uint32_t *lo = a->lo;
     int64_t stride = (int32_t)(lo[1] - lo[0]);
-    uint32_t off = lo[2] - lo[1] - (uint32_t)stride;
+    uint32_t off = (lo[2] - lo[1] - (uint32_t)stride) | (lo[31] - lo[0] - 31 * (uint32_t)stride);
     if (off) return false; /* most irregular accesses end here */
 #pragma GCC unroll 1
     for (uint32_t l = 0; l < ISA_LANES; l++) off |= lo[l] - (lo[0] + l * (uint32_t)stride);
@@ -203,32 +203,50 @@ static bool reach_regular(struct warp *w, const struct access_desc *d, const str
     return true;
 }
 
+/* The range of an access: its lowest and highest address, and the low bits that any address has. */
+struct bounds {
+    uint64_t low, high;
+    uint32_t bits;
+};
+
+#define SIGN_BIT  0x80000000u
 #define BITS_4(n) 1u << (n), 2u << (n), 4u << (n), 8u << (n)
 static const uint32_t lane_bit[ISA_LANES] = {BITS_4(0),  BITS_4(4),  BITS_4(8),  BITS_4(12),
                                              BITS_4(16), BITS_4(20), BITS_4(24), BITS_4(28)};
 
 /* Finds the lowest and highest address of the lanes of mask, plus offset, and the bits set in any of them.
- * Only low words are compared, in vector code. False: their high words differ. */
-HOT static bool bounds_of(const struct addresses *a, uint32_t mask, int64_t offset, uint64_t *low,
-                          uint64_t *high, uint32_t *bits)
+ * Only low words are compared, in vector code, as signed numbers: plain x86-64 compares no others. False: their
+ * high words differ. is_full and has_high are known when it is compiled. */
+static inline __attribute__((always_inline)) bool find_bounds(const struct addresses *a, uint32_t mask,
+                                                              int64_t offset, bool is_full, bool has_high,
+                                                              struct bounds *out)
 {
-    const uint32_t *lo = a->lo, *hi = a->hi ? a->hi : a->lo, first = lane_first(mask);
-    const uint32_t add = a->hi ? 0 : (uint32_t)offset, lo_first = lo[first], hi_first = hi[first];
-    uint32_t least = UINT32_MAX, most = 0, any = 0, differs = 0;
+    const uint32_t *lo = a->lo, *hi = has_high ? a->hi : a->lo, first = is_full ? 0 : lane_first(mask);
+    const uint32_t add = has_high ? 0 : (uint32_t)offset, lo_first = lo[first], hi_first = hi[first];
+    int32_t least = INT32_MAX, most = INT32_MIN;
+    uint32_t any = 0, differs = 0;
 #pragma GCC unroll 1
     for (uint32_t l = 0; l < ISA_LANES; l++) { /* lanes outside of mask count as the first one */
-        uint32_t in = mask & lane_bit[l] ? UINT32_MAX : 0;
-        uint32_t v = (lo_first ^ ((lo[l] ^ lo_first) & in)) + add;
-        least = MIN(least, v);
-        most = MAX(most, v);
+        const uint32_t in = is_full || mask & lane_bit[l] ? UINT32_MAX : 0;
+        const uint32_t v = (is_full ? lo[l] : lo_first ^ ((lo[l] ^ lo_first) & in)) + add;
+        const int32_t order = (int32_t)(v ^ SIGN_BIT);
+        least = MIN(least, order);
+        most = MAX(most, order);
         any |= v;
-        differs |= (hi[l] ^ hi_first) & in;
+        if (has_high) differs |= (hi[l] ^ hi_first) & in;
     }
-    uint64_t base = a->hi ? ((uint64_t)hi_first << 32) + (uint64_t)offset : 0;
-    *low = base + least;
-    *high = base + most;
-    *bits = any;
-    return !a->hi || !differs;
+    const uint64_t base = has_high ? ((uint64_t)hi_first << 32) + (uint64_t)offset : 0;
+    *out = (struct bounds){base + ((uint32_t)least ^ SIGN_BIT), base + ((uint32_t)most ^ SIGN_BIT), any};
+    return !differs;
+}
+
+HOT static bool bounds_of(const struct addresses *a, uint32_t mask, int64_t offset, struct bounds *out)
+{
+    if (mask != UINT32_MAX)
+        return a->hi ? find_bounds(a, mask, offset, false, true, out)
+                     : find_bounds(a, mask, offset, false, false, out);
+    return a->hi ? find_bounds(a, mask, offset, true, true, out)
+                 : find_bounds(a, mask, offset, true, false, out);
 }
 
 /* At most four: a loop over them is faster than vector code over all lanes. */
@@ -239,31 +257,28 @@ static bool are_few(uint32_t mask)
 }
 
 /* The range of a few lanes. */
-static bool bounds_of_few(const struct addresses *a, uint32_t mask, int64_t offset, uint64_t *low,
-                          uint64_t *high, uint32_t *bits)
+static bool bounds_of_few(const struct addresses *a, uint32_t mask, int64_t offset, struct bounds *out)
 {
-    *low = UINT64_MAX;
-    *high = *bits = 0;
+    *out = (struct bounds){.low = UINT64_MAX};
     FOR_LANES (l, mask) {
         uint64_t address = address_of(a, l, offset);
-        *bits |= (uint32_t)address;
-        *low = MIN(*low, address);
-        *high = MAX(*high, address);
+        out->bits |= (uint32_t)address;
+        out->low = MIN(out->low, address);
+        out->high = MAX(out->high, address);
     }
-    return *high - *low <= UINT32_MAX;
+    return out->high - out->low <= UINT32_MAX;
 }
 
 /* Lanes of any pattern in one space, checked as one range. */
 static bool reach_range(struct warp *w, const struct access_desc *d, uint32_t mask, const struct addresses *a,
                         struct reach *out)
 {
-    uint64_t low, high;
-    uint32_t bits;
+    struct bounds b;
     const bool is_few = are_few(mask);
-    if (!(is_few ? bounds_of_few : bounds_of)(a, mask, d->offset, &low, &high, &bits)) return false;
+    if (!(is_few ? bounds_of_few : bounds_of)(a, mask, d->offset, &b)) return false;
     if (a->hi && d->offset & (d->bytes - 1)) return false; /* rare: then lanes are checked one by one */
-    if (bits & (d->bytes - 1) || high < low) return false; /* the latter: it wrapped */
-    uint64_t from = low, to = high;
+    if (b.bits & (d->bytes - 1) || b.high < b.low) return false; /* the latter: it wrapped */
+    uint64_t from = b.low, to = b.high;
     enum place place = place_of(d->space, &from);
     if (place_of(d->space, &to) != place) return false;
     uint8_t *p = range_at(w, place, from, to + d->bytes, (enum access)d->access);
@@ -271,7 +286,7 @@ static bool reach_range(struct warp *w, const struct access_desc *d, uint32_t ma
     size_t apart = place == PLACE_LOCAL ? w->run->local_bytes : 0;
     out->regular = false;
     uint64_t base = (uint64_t)(uintptr_t)p;
-    uint32_t least = (uint32_t)low - (uint32_t)d->offset;
+    uint32_t least = (uint32_t)b.low - (uint32_t)d->offset;
     if (is_few) {
         FOR_LANES (l, mask)
             out->at[l] = (uint8_t *)(uintptr_t)(base + (uint32_t)(a->lo[l] - least) + l * apart);

@@ -370,6 +370,18 @@ static bool is_one_lane(const struct wants *w, uint32_t groups)
     return bits_count(seen) == w->count;
 }
 
+/* Do all lanes want words of one row of banks, which begins at a multiple of its size? */
+static bool is_one_row(const struct shared_access *a)
+{
+    uint64_t differs = 0, first = a->addr[__builtin_ctz(a->mask)];
+    if (a->mask == UINT32_MAX)
+#pragma GCC unroll 1
+        for (uint32_t l = 0; l < COALESCE_LANES; l++) differs |= a->addr[l] ^ first;
+    else
+        for (uint32_t m = a->mask; m; m &= m - 1) differs |= a->addr[__builtin_ctz(m)] ^ first;
+    return differs < (uint64_t)a->banks * a->bank_bytes;
+}
+
 uint32_t coalesce_shared_passes(const struct shared_access *a)
 {
     uint32_t shift = (uint32_t)__builtin_ctz(a->bank_bytes);
@@ -379,6 +391,7 @@ uint32_t coalesce_shared_passes(const struct shared_access *a)
     const uint32_t groups = a->banks >> __builtin_ctz(words);
     const uint32_t part = MAX(MIN(groups, (uint32_t)COALESCE_LANES), 1u);
     uint32_t passes = 0;
+    if (part == COALESCE_LANES && words == 1 && !a->is_atomic && a->mask && is_one_row(a)) return 1;
     for (uint32_t first = 0; first < COALESCE_LANES; first += part) {
         uint32_t lanes = a->mask >> first & bits_between(0, part);
         struct wants w;
