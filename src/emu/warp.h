@@ -142,7 +142,11 @@ struct warp {
     /* Written when they come into use. */
     struct leaf leaves[LEAVES_MAX];
     struct node nodes[NODES_MAX];
+    /* An odd number of lines: else the first lines of all warps would lie in the same few sets of the host's
+     * caches. */
+    uint8_t odd[HOST_LINE];
 };
+_Static_assert(sizeof(struct warp) / HOST_LINE % 2 == 1, "warps lie in different sets of the host's caches");
 
 enum warp_end { WARP_TURN_OVER, WARP_SPINS, WARP_BLOCKED, WARP_DONE, WARP_FAULT };
 
