@@ -11,8 +11,14 @@ typedef uint64_t tick;
 struct clock_domain {
     /* ticks */
     uint32_t period;
-    uint32_t khz;
+    /* 2^32 / period, rounded up, so that short spans are divided by a multiplication; 0: they are divided */
+    uint32_t inverse;
 };
+static inline struct clock_domain clock_domain_of(uint32_t period)
+{
+    return (struct clock_domain){.period = period,
+                                 .inverse = (uint32_t)((UINT32_MAX + (uint64_t)period) / period)};
+}
 
 /* The first edge of the domain at or after t. */
 static inline tick clock_edge(const struct clock_domain *d, tick t)
@@ -24,10 +30,11 @@ static inline tick clock_after(const struct clock_domain *d, tick now, uint32_t 
 {
     return now + (tick)cycles * d->period;
 }
-/* Whole cycles in a time span. Short spans use a 32-bit division, which is cheaper on the host. */
+/* Whole cycles in a time span. The multiplication is exact while time * (inverse * period - 2^32) is below
+ * 2^32: the second factor is less than a period, and time less than 2^32 / period. */
 static inline uint64_t clock_cycles(const struct clock_domain *d, tick time)
 {
-    return time >> 32 ? time / d->period : (uint32_t)time / d->period;
+    return time < d->inverse ? time * d->inverse >> 32 : time / d->period;
 }
 static inline void wake_at(tick *wake, tick t)
 {

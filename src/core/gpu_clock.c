@@ -31,7 +31,7 @@ bool gpu_clock_init(struct gpu_clock *c, const uint32_t khz[DOMAIN_COUNT], struc
         return false;
     }
     for (int d = 0; d < DOMAIN_COUNT; d++)
-        c->domains[d] = (struct clock_domain){.period = (uint32_t)(lcm / khz[d]), .khz = khz[d]};
+        c->domains[d] = clock_domain_of((uint32_t)(lcm / khz[d]));
     c->ticks_per_ms = lcm;
     return true;
 }
@@ -51,12 +51,12 @@ tick gpu_clock_ticks(const struct gpu_clock *c, uint64_t ns)
     return (tick)((scaled + 999999u) / 1000000u);
 }
 
-void core_clock_init(struct core_clock *c, const struct clock_domain *core)
+void core_clock_init(struct core_clock *c, uint32_t period, uint32_t khz)
 {
-    *c = (struct core_clock){.period = core->period,
-                             .khz = core->khz,
-                             .ns_step = 1000000u / core->khz,
-                             .rest_step = 1000000u % core->khz};
+    *c = (struct core_clock){.period = period,
+                             .khz = khz,
+                             .ns_step = 1000000u / khz,
+                             .rest_step = 1000000u % khz};
 }
 
 void core_clock_jump(struct core_clock *c)
@@ -69,5 +69,6 @@ void core_clock_jump(struct core_clock *c)
 void gpu_time_init(struct gpu_time *t, const struct gpu_clock *clock)
 {
     *t = (struct gpu_time){.clock = *clock};
-    core_clock_init(&t->core, &clock->domains[DOMAIN_CORE]);
+    const uint32_t period = clock->domains[DOMAIN_CORE].period;
+    core_clock_init(&t->core, period, (uint32_t)(clock->ticks_per_ms / period));
 }

@@ -33,7 +33,8 @@ struct core_clock {
     uint32_t rest;
     uint32_t ns_step, rest_step;
 };
-void core_clock_init(struct core_clock *c, const struct clock_domain *core);
+/* Of a core with this period, in ticks. */
+void core_clock_init(struct core_clock *c, uint32_t period, uint32_t khz);
 void core_clock_jump(struct core_clock *c);
 static inline void core_clock_set(struct core_clock *c, tick now)
 {

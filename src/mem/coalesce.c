@@ -154,23 +154,36 @@ static void touch_line(const struct coalesce_access *a, struct coalesce_txn *t)
     if (a->is_store) t->write_bytes = bytes_touched(a, t->lanes);
 }
 
-/* Do the line numbers of any two lanes differ beyond their low halves? */
-static bool are_far_apart(const struct coalesce_access *a, uint32_t shift)
+/* The bits in which addresses of lanes differ. */
+static uint64_t bits_that_differ(const uint64_t addr[COALESCE_LANES], uint32_t lanes)
 {
-    uint64_t differs = 0, first = a->addr[__builtin_ctz(a->mask)];
-    if (a->mask == UINT32_MAX)
+    uint64_t differs = 0, first = addr[__builtin_ctz(lanes)];
+    if (lanes == UINT32_MAX)
 #pragma GCC unroll 1
-        for (uint32_t l = 0; l < COALESCE_LANES; l++) differs |= a->addr[l] ^ first;
+        for (uint32_t l = 0; l < COALESCE_LANES; l++) differs |= addr[l] ^ first;
     else
-        for (uint32_t m = a->mask; m; m &= m - 1) differs |= a->addr[__builtin_ctz(m)] ^ first;
-    return differs >> shift >> 32;
+        for (; lanes; lanes &= lanes - 1) differs |= addr[__builtin_ctz(lanes)] ^ first;
+    return differs;
+}
+
+/* All lanes want the same line. */
+static uint32_t coalesce_one_line(const struct coalesce_access *a, uint32_t shift, struct coalesce_txn *out)
+{
+    const uint32_t whole = whole_sectors(a);
+    *out = (struct coalesce_txn){.line = a->addr[__builtin_ctz(a->mask)] >> shift << shift,
+                                 .lanes = a->mask,
+                                 .sectors = (uint8_t)whole};
+    if (!whole) touch_line(a, out);
+    return 1;
 }
 
 /* A transaction for each line, in the order of its first lane: one iteration a line, whatever the pattern. */
 static uint32_t coalesce_lines(const struct coalesce_access *a, struct coalesce_txn *out)
 {
     uint32_t shift = (uint32_t)__builtin_ctz(a->line_bytes), count = 0, whole = whole_sectors(a);
-    bool is_far = are_far_apart(a, shift);
+    const uint64_t differs = bits_that_differ(a->addr, a->mask) >> shift;
+    if (!differs) return coalesce_one_line(a, shift, out);
+    const bool is_far = differs >> 32; /* line numbers differ beyond their low halves */
     _Alignas(16) uint32_t number[COALESCE_LANES];
 #pragma GCC unroll 1
     for (uint32_t l = 0; l < COALESCE_LANES; l++) number[l] = (uint32_t)(a->addr[l] >> shift);
@@ -373,13 +386,7 @@ static bool is_one_lane(const struct wants *w, uint32_t groups)
 /* Do all lanes want words of one row of banks, which begins at a multiple of its size? */
 static bool is_one_row(const struct shared_access *a)
 {
-    uint64_t differs = 0, first = a->addr[__builtin_ctz(a->mask)];
-    if (a->mask == UINT32_MAX)
-#pragma GCC unroll 1
-        for (uint32_t l = 0; l < COALESCE_LANES; l++) differs |= a->addr[l] ^ first;
-    else
-        for (uint32_t m = a->mask; m; m &= m - 1) differs |= a->addr[__builtin_ctz(m)] ^ first;
-    return differs < (uint64_t)a->banks * a->bank_bytes;
+    return bits_that_differ(a->addr, a->mask) < (uint64_t)a->banks * a->bank_bytes;
 }
 
 uint32_t coalesce_shared_passes(const struct shared_access *a)

@@ -46,7 +46,6 @@ COLD struct l2_slice *l2_create(const struct l2_params *p, uint32_t index, const
                            .period = clock->period,
                            .variant = p->infinite ? L2_INFINITE : 0,
                            .fill_port = p->fill_port,
-                           .core_period = core->period,
                            .is_perfect = p->perfect,
                            .is_sectored = p->sectored,
                            .wait_for_all = p->wait_for_all,

@@ -81,7 +81,7 @@ void l2_finish_fill(struct l2_slice *s, tick now)
 /* ---- replies ---- */
 static inline void l2_time_hit(struct l2_slice *s, tick since, tick now)
 {
-    s->counts.hit_latency += l2_cycles_in(now - since, s->core_period);
+    s->counts.hit_latency += clock_cycles(&s->core, now - since);
     s->counts.hits_timed++;
 }
 

@@ -107,7 +107,7 @@ struct l2_slice {
     /* fourth line */
     uint64_t (*to_local)(const void *ctx, uint64_t addr);
     const void *local_ctx;
-    uint32_t core_period;
+    struct clock_domain core;
     /* mask */
     uint32_t line_sectors;
     /* as in params */
@@ -129,7 +129,7 @@ struct l2_slice {
     void *apply_ctx;
     void (*wrote)(void *ctx, const struct req *r);
     void *wrote_ctx;
-    struct clock_domain clock, core;
+    struct clock_domain clock;
     struct l2_params params;
 
     /* the infinite slice */
@@ -171,11 +171,6 @@ static inline uint32_t l2_sector_bytes(uint32_t sectors)
 static inline uint32_t l2_sector_cycles(const struct l2_slice *s, uint32_t sectors)
 {
     return s->sector_cycles[req_sector_count(sectors)];
-}
-/* Whole periods in a span. Nearly all spans are short: a 32-bit division is faster. */
-static inline uint64_t l2_cycles_in(tick span, uint32_t period)
-{
-    return span >> 32 ? span / period : (uint32_t)span / period;
 }
 /* Sectors that are moved when these are wanted: the whole line in a cache without sectors. */
 static inline uint32_t l2_moved(const struct l2_slice *s, uint32_t sectors)

@@ -9,7 +9,7 @@ struct sm_port *sm_port_create(const struct sm_port_setup *s)
     p->to_xbar = s->to_xbar;
     p->from_xbar = s->from_xbar;
     p->period = s->clock->period;
-    p->reply_step = s->reply_step * s->clock->period;
+    if (s->reply_step) p->reply_clock = clock_domain_of(s->reply_step * s->clock->period);
     p->pool = s->pool;
     p->busy_since = TICK_NEVER;
     p->line_bytes = s->line_bytes;

@@ -56,8 +56,8 @@ RING_TYPE(sm_port_queue, uint32_t)
 struct sm_port {
     _Alignas(HOST_LINE) struct link *to_xbar;
     struct link *from_xbar;
-    /* ticks */
-    uint32_t period, reply_step;
+    /* its period: reply_step; 0: none */
+    struct clock_domain reply_clock;
     /* in both queues */
     uint32_t to_send;
     /* for l1_sleep.c: requests that have left the L1's queue, modulo 2^31 */
@@ -91,6 +91,8 @@ struct sm_port {
     uint64_t bytes_sent;
     struct sm_port_queue others;
     uint64_t other_requests;
+    /* ticks of a cycle of the core */
+    uint32_t period;
     /* of the L2 */
     uint32_t line_bytes;
     /* a request of several lines of the L2 that is leaving */
@@ -140,10 +142,10 @@ void sm_port_forward(struct sm_port *p, tick now);
 static inline tick sm_port_reply_at(const struct sm_port *p)
 {
     const struct link *l = p->from_xbar;
-    if (!p->reply_step || !l->count) return link_next(l);
+    if (!p->reply_clock.period || !l->count) return link_next(l);
     tick born = req_at(p->pool, l->head_value)->born, passed = link_next(l) - born;
-    tick rest = passed >> 32 ? passed % p->reply_step : (uint32_t)passed % p->reply_step;
-    return link_next(l) + p->reply_step - rest;
+    const uint64_t steps = clock_cycles(&p->reply_clock, passed);
+    return born + (steps + 1) * p->reply_clock.period;
 }
 
 /* sm_port_lines.c, for sm_port.c alone */

@@ -50,7 +50,7 @@ static inline void bench_init(struct bench *b)
     b->params.latency = b->params.latency_min = 0;
     b->map_params.channels = 1;
     b->map_params.base = 0;
-    b->clock = (struct clock_domain){PERIOD, 924000};
+    b->clock = clock_domain_of(PERIOD);
     b->core = b->clock;
     b->slices = 2;
     b->link_depth = 64;

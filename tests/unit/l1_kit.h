@@ -36,7 +36,7 @@ static inline void prepare(struct bench *b)
 {
     memset(b, 0, sizeof *b);
     param_set_defaults(l1_rows, &b->p);
-    b->clock = (struct clock_domain){.period = PERIOD, .khz = 1};
+    b->clock = clock_domain_of(PERIOD);
     b->wake = TICK_NEVER;
 }
 

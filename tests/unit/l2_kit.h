@@ -49,8 +49,8 @@ static inline void on_atomic(void *ctx, const struct req *q)
 
 static inline void rig_start(struct rig *r)
 {
-    r->core = (struct clock_domain){.period = CORE};
-    r->clock = (struct clock_domain){.period = L2P};
+    r->core = clock_domain_of(CORE);
+    r->clock = clock_domain_of(L2P);
     req_pool_init(&r->pool, 8192);
     link_init(&r->in, "access queue", r->p.access_queue, L2P, NULL, NULL);
     link_init(&r->out, "response queue", r->p.response_queue, L2P, NULL, NULL);

@@ -57,7 +57,8 @@ static inline void rig_open(struct rig *r)
     kit_open(&r->kit);
     params_set_defaults(machine_groups, &r->machine);
     r->machine.sm.perfect_icache = true;
-    r->clock = (struct clock_domain){.period = RIG_PERIOD, .khz = 1000000};
+    r->machine.core_clock_khz = 1000000;
+    r->clock = clock_domain_of(RIG_PERIOD);
     r->latency = 100;
 }
 

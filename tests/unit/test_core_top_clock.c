@@ -56,9 +56,8 @@ static void the_clocks_of_a_kernel_are_exact_cycle_by_cycle_and_after_a_jump(voi
 {
     static const uint32_t khz[] = {1400000, 1126000, 924000, 300, 1000000, 7};
     for (size_t k = 0; k < ARRAY_LEN(khz); k++) {
-        const struct clock_domain d = {.period = 33, .khz = khz[k]};
         struct core_clock c;
-        core_clock_init(&c, &d);
+        core_clock_init(&c, 33, khz[k]);
         for (uint64_t cycle = 1; cycle < 20000; cycle += cycle % 1000 ? 1 : 57) {
             core_clock_set(&c, cycle * 33);
             assert_int_equal(c.cycle, cycle);
@@ -71,12 +70,32 @@ static void the_clocks_of_a_kernel_are_exact_cycle_by_cycle_and_after_a_jump(voi
 
 static void an_edge_is_a_multiple_of_the_period(void **state)
 {
-    const struct clock_domain d = {.period = 33, .khz = 1400000};
+    const struct clock_domain d = {.period = 33};
     assert_int_equal(clock_edge(&d, 0), 0);
     assert_int_equal(clock_edge(&d, 1), 33);
     assert_int_equal(clock_edge(&d, 33), 33);
     assert_int_equal(clock_edge(&d, 34), 66);
     assert_int_equal(clock_after(&d, 66, 3), 165);
+}
+
+static void a_span_has_as_many_cycles_as_a_division_says(void **state)
+{
+    static const uint32_t periods[] = {1, 2, 3, 33, 50, 66, 563, 4001, 65536, 1000003, UINT32_MAX};
+    for (size_t k = 0; k < ARRAY_LEN(periods); k++) {
+        const uint64_t period = periods[k], bound = ((uint64_t)1 << 32) / period;
+        const struct clock_domain d = clock_domain_of(periods[k]);
+        for (uint64_t n = 0; n < 3000; n++) {
+            const uint64_t spans[] = {n,
+                                      n * period,
+                                      n * period + period - 1,
+                                      bound - MIN(bound, n),
+                                      bound + n,
+                                      ((uint64_t)1 << 32) - n,
+                                      ((uint64_t)1 << 40) + n * 7919};
+            for (size_t i = 0; i < ARRAY_LEN(spans); i++)
+                assert_int_equal(clock_cycles(&d, spans[i]), spans[i] / period);
+        }
+    }
 }
 
 int main(void)
@@ -87,6 +106,7 @@ int main(void)
         cmocka_unit_test(clocks_without_a_common_tick_are_refused),
         cmocka_unit_test(time_in_nanoseconds_does_not_drift),
         cmocka_unit_test(the_clocks_of_a_kernel_are_exact_cycle_by_cycle_and_after_a_jump),
+        cmocka_unit_test(a_span_has_as_many_cycles_as_a_division_says),
         cmocka_unit_test(an_edge_is_a_multiple_of_the_period),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,7 @@ static void pair_clocks(struct pair *p)
     struct clock_domain *const clocks[] = {&p->core, &p->l2_clock, &p->dram_clock};
     uint64_t all = 1;
     for (int i = 0; i < 3; i++) all = all / gcd(all, khz[i]) * khz[i];
-    for (int i = 0; i < 3; i++) *clocks[i] = (struct clock_domain){(uint32_t)(all / khz[i]), khz[i]};
+    for (int i = 0; i < 3; i++) *clocks[i] = clock_domain_of((uint32_t)(all / khz[i]));
 }
 
 static void pair_init(struct pair *p, const char *machine)

@@ -34,7 +34,7 @@ static void note_sent(void *ctx, tick now) { ((struct client *)ctx)->sent++; }
 static void start(struct bench *b, uint32_t places, uint32_t reply_step)
 {
     memset(b, 0, sizeof *b);
-    b->clock = (struct clock_domain){.period = PERIOD, .khz = 1};
+    b->clock = clock_domain_of(PERIOD);
     req_pool_init(&b->pool, 64);
     link_init(&b->out, "out", places, PERIOD, NULL, NULL);
     link_init(&b->in, "in", 8, PERIOD, NULL, NULL);

@@ -40,7 +40,7 @@ static void start(struct bench *b, uint32_t l1_line, uint32_t tex_line, uint32_t
 {
     memset(b, 0, sizeof *b);
     current = b;
-    b->clock = (struct clock_domain){.period = PERIOD, .khz = 1};
+    b->clock = clock_domain_of(PERIOD);
     req_pool_init(&b->pool, 64);
     link_init(&b->out, "out", 16, PERIOD, NULL, NULL);
     link_init(&b->in, "in", 16, PERIOD, NULL, NULL);

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 enum { SMS = 15, PERIOD = 33, LINE = 128, REQUEST = 4 };
-static const struct clock_domain core = {.period = PERIOD, .khz = 1400000};
+static const struct clock_domain core = {.period = PERIOD};
 /* Table 4.3 of the thesis. */
 static const struct smring_params thesis = {
     .latency = 1, .request_bytes = 4, .response_bytes = 32, .queue = 8, .request_buffer = 8};

@@ -31,7 +31,7 @@ static void rig_defaults(struct rig *r)
 
 static void rig_start(struct rig *r, uint32_t sms, uint32_t slices, uint32_t depth)
 {
-    r->clock = (struct clock_domain){.period = PERIOD};
+    r->clock = clock_domain_of(PERIOD);
     r->sms = sms;
     r->slices = slices;
     req_pool_init(&r->pool, 65536);

@@ -30,7 +30,7 @@ struct pair {
 static void side_start(struct side *s, struct pair *t, uint32_t depth, bool is_reply)
 {
     struct link *from[PORTS_MAX], *to[PORTS_MAX];
-    s->clock = (struct clock_domain){.period = PERIOD};
+    s->clock = clock_domain_of(PERIOD);
     s->wake = TICK_NEVER;
     for (uint32_t i = 0; i < PORTS_MAX; i++) {
         link_init(from[i] = &s->from[i], "from", depth, PERIOD, NULL, &s->wake);

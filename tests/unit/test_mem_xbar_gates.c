@@ -27,7 +27,7 @@ static void rig_open(struct rig *r, const struct xbar_params *p)
 {
     struct link *at[4][SMS];
     memset(r, 0, sizeof *r);
-    r->clock = (struct clock_domain){.period = PERIOD};
+    r->clock = clock_domain_of(PERIOD);
     req_pool_init(&r->pool, 64);
     r->x = xbar_create(p, SMS, SLICES, &r->clock, &r->pool, make_links(r->from_sm, at[0], SMS),
                        make_links(r->to_slice, at[1], SLICES), make_links(r->from_slice, at[2], SLICES),

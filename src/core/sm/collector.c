@@ -264,7 +264,7 @@ static bool allocate(struct collector *c,
         const uint64_t taken = enter(c, cls, &reading, uop_of, ctx);
         if (!taken) continue;
         c->room |= (uint8_t)(1u << cls);
-        if (!c->in[cls].count) c->entering &= (uint8_t)~(1u << cls);
+        if (!c->in[cls].count) c->entering &= (uint8_t) ~(1u << cls);
         c->used |= taken;
         c->held[cls] |= taken;
         c->reading |= reading;

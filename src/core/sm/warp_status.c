@@ -179,7 +179,8 @@ enum { SLEEP_NS_MAX = 1000000 };
 COLD void warps_sleep(struct sm *m, struct context *x, uint32_t ns)
 {
     uint64_t cycles =
-        (uint64_t)MIN(ns, (uint32_t)SLEEP_NS_MAX) * m->p->nanosleep_percent * m->clock.khz / 100000000;
+        (uint64_t)MIN(ns, (uint32_t)SLEEP_NS_MAX) * m->p->nanosleep_percent *
+                      m->setup.machine->core_clock_khz / 100000000;
     if (!cycles) return;
     x->sleep_until = m->sleep.cycle + cycles;
     bank_at(m, x->slot)->warp.asleep |= slot_bit(x->slot);
