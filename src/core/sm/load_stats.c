@@ -16,15 +16,15 @@ static void note_stride(struct pc_load_stats *s, int64_t stride)
 
 void load_executed(struct sm_load *l, uint64_t warp, uint64_t address, uint32_t lines)
 {
-    if (!l->stats.executions++) lineset_init(&l->seen, SEEN_REGIONS);
+    const bool is_first = !l->stats.executions++;
+    if (is_first) lineset_init(&l->seen, SEEN_REGIONS);
     l->stats.lines += lines;
-    if (l->last.valid && l->last.warp != warp) {
+    if (!is_first && l->last.warp != warp) {
         int64_t warps = (int64_t)(warp - l->last.warp), stride = (int64_t)(address - l->last.address);
         note_stride(&l->stats, warps == 1 ? stride : stride / warps);
     }
     l->last.address = address;
     l->last.warp = warp;
-    l->last.valid = true;
 }
 
 /* The L1 took one access of a load; line: the number of the line. */
@@ -60,7 +60,7 @@ static const struct sm_program *program_of(const struct l1_txn *t)
 }
 
 /* What a miss replaced, and whether a prefetch was of use. */
-NOINLINE static void count_seldom(const struct sm_program *p, const struct l1_txn *t,
+NOINLINE static void count_replaced(const struct sm_program *p, const struct l1_txn *t,
                                   const struct l1_result *r)
 {
     if (r->has_evicted && r->evicted_pc < p->inst_count) evicted(&p->loads[r->evicted_pc], t->pc);
@@ -78,5 +78,5 @@ HOT void load_on_access(void *sm, tick now, const struct l1_txn *t, const struct
     if (UNLIKELY(r->answer == L1_SENT)) m->accesses.loads_sent++;
     const struct sm_program *p = program_of(t);
     accessed(&p->loads[t->pc], t->addr >> p->line_shift, r->answer);
-    if (UNLIKELY(r->has_evicted | r->is_first_use)) count_seldom(p, t, r);
+    if (UNLIKELY(r->has_evicted | r->is_first_use)) count_replaced(p, t, r);
 }

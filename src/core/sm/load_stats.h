@@ -11,13 +11,14 @@
 struct sm_load {
     /* lines that it read, for unique_lines; made when it first executes */
     _Alignas(HOST_LINE) struct lineset seen;
-    struct pc_load_stats stats;
     /* the newest execution, for strides */
     struct {
         uint64_t address, warp;
-        bool valid;
     } last;
+    struct pc_load_stats stats;
 };
+_Static_assert(offsetof(struct sm_load, stats.stride.at[2]) <= 2 * HOST_LINE,
+               "what most executions and accesses count is two lines of the host's cache");
 
 /* A warp, by its number in the grid, executed the load at the address of its first lane; it touched `lines`
  * lines. */
