@@ -31,6 +31,7 @@ static struct {
     pthread_mutex_t lock;
     struct huge_chunk *open; /* where the next block goes if it fits, or NULL */
     size_t bytes;
+    uint32_t shared_chunks; /* made so far */
 } huge = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Maps one chunk more than is asked for and unmaps what lies outside of the aligned range. */
@@ -61,13 +62,23 @@ static struct huge_chunk *chunk_new(size_t bytes, size_t from)
 
 static size_t bytes_left(const struct huge_chunk *c) { return c ? HUGE_CHUNK_BYTES - c->used : 0; }
 
+/* Where the blocks of the next shared chunk begin. Equal blocks follow each other in the same way in all chunks: if
+ * they began at the same place, the lines of many of them would lie in the same sets of the host's second-level
+ * cache. Multiples of the golden ratio spread any number of chunks over its sets. */
+static size_t next_start(void)
+{
+    enum { SETS_BYTES = 1 << 16, GOLDEN = 40503 };
+    const uint32_t at = huge.shared_chunks++ * GOLDEN % SETS_BYTES;
+    return sizeof(struct huge_chunk) + at / HOST_LINE * HOST_LINE;
+}
+
 /* The chunk for a block. Of the open chunk and a new one, that with more room stays open. */
 static struct huge_chunk *chunk_for(size_t block_bytes)
 {
     if (2 * block_bytes > HUGE_CHUNK_BYTES - sizeof(struct huge_chunk))
         return chunk_new(HUGE_CHUNK_BYTES + round_up_u64(block_bytes, HUGE_CHUNK_BYTES), HUGE_CHUNK_BYTES);
     if (block_bytes <= bytes_left(huge.open)) return huge.open;
-    struct huge_chunk *c = chunk_new(HUGE_CHUNK_BYTES, sizeof *c);
+    struct huge_chunk *c = chunk_new(HUGE_CHUNK_BYTES, next_start());
     if (bytes_left(c) - block_bytes > bytes_left(huge.open)) huge.open = c;
     return c;
 }
