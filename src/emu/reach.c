@@ -215,8 +215,8 @@ static const uint32_t lane_bit[ISA_LANES] = {BITS_4(0),  BITS_4(4),  BITS_4(8), 
                                              BITS_4(16), BITS_4(20), BITS_4(24), BITS_4(28)};
 
 /* Finds the lowest and highest address of the lanes of mask, plus offset, and the bits set in any of them.
- * Only low words are compared, in vector code, as signed numbers: plain x86-64 compares no others. False: their
- * high words differ. is_full and has_high are known when it is compiled. */
+ * Only low words are compared, in vector code, as signed numbers: plain x86-64 compares no others. False:
+ * their high words differ. is_full and has_high are known when it is compiled. */
 static inline __attribute__((always_inline)) bool find_bounds(const struct addresses *a, uint32_t mask,
                                                               int64_t offset, bool is_full, bool has_high,
                                                               struct bounds *out)
