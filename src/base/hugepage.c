@@ -1,5 +1,5 @@
 /* hugepage.c: see hugepage.h. Small blocks lie one after the other in chunks of one huge page. A block of
- * which no two fit into one has a chunk of its own and starts at the second huge page; the first is left to
+ * which two may not fit into one has a chunk of its own and starts at the second huge page; the first is left to
  * small pages, of which only the header's is ever backed. So a large queue that is hardly used costs little.
  *
  * Invariants. (1) A chunk starts with its header, at a multiple of HUGE_CHUNK_BYTES. (2) A block starts in
@@ -67,15 +67,15 @@ static size_t bytes_left(const struct huge_chunk *c) { return c ? HUGE_CHUNK_BYT
  * second-level cache. Multiples of the golden ratio spread any number of chunks over its sets. */
 static size_t next_start(void)
 {
-    enum { SETS_BYTES = 1 << 16, GOLDEN = 40503 };
-    const uint32_t at = huge.shared_chunks++ * GOLDEN % SETS_BYTES;
+    enum { GOLDEN = 40503 }; /* of 2^16 */
+    const uint32_t at = huge.shared_chunks++ * GOLDEN % HUGE_SPREAD_BYTES;
     return sizeof(struct huge_chunk) + at / HOST_LINE * HOST_LINE;
 }
 
 /* The chunk for a block. Of the open chunk and a new one, that with more room stays open. */
 static struct huge_chunk *chunk_for(size_t block_bytes)
 {
-    if (2 * block_bytes > HUGE_CHUNK_BYTES - sizeof(struct huge_chunk))
+    if (2 * block_bytes > HUGE_CHUNK_BYTES - HUGE_SPREAD_BYTES)
         return chunk_new(HUGE_CHUNK_BYTES + round_up_u64(block_bytes, HUGE_CHUNK_BYTES), HUGE_CHUNK_BYTES);
     if (block_bytes <= bytes_left(huge.open)) return huge.open;
     struct huge_chunk *c = chunk_new(HUGE_CHUNK_BYTES, next_start());

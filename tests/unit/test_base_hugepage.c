@@ -8,8 +8,12 @@
 
 #include <cmocka.h>
 
-/* FITS: beside the header; HALF: twice beside it, but for a line */
-enum { CHUNK = HUGE_CHUNK_BYTES, FITS = CHUNK - HOST_LINE, HALF = CHUNK / 2 - HOST_LINE };
+/* FITS: beside the header; HALF: twice in a chunk, wherever its blocks begin */
+enum {
+    CHUNK = HUGE_CHUNK_BYTES,
+    FITS = CHUNK - HOST_LINE,
+    HALF = (HUGE_CHUNK_BYTES - HUGE_SPREAD_BYTES) / 2
+};
 
 static bool all_are(const unsigned char *p, size_t bytes, unsigned char value)
 {
@@ -41,11 +45,11 @@ static void blocks_are_clear_lines_of_their_own(void **state)
 static void a_chunk_goes_back_with_its_last_block(void **state)
 {
     if (HUGE_IS_HEAP) skip();
-    void *a = mem_zalloc_huge(100), *b = mem_zalloc_huge(HALF - 64), *b2 = mem_zalloc_huge(HALF);
-    assert_int_equal(mem_huge_bytes(), CHUNK); /* all, to the last line */
+    void *a = mem_zalloc_huge(100), *b = mem_zalloc_huge(HALF - 128), *b2 = mem_zalloc_huge(HALF);
+    assert_int_equal(mem_huge_bytes(), CHUNK);
     assert_ptr_equal(b, (char *)a + 128);
-    assert_ptr_equal(b2, (char *)b + HALF - 64);
-    void *c = mem_zalloc_huge(1);
+    assert_ptr_equal(b2, (char *)b + HALF - 128);
+    void *c = mem_zalloc_huge(HUGE_SPREAD_BYTES); /* more than can be left */
     assert_int_equal(mem_huge_bytes(), 2 * CHUNK);
     mem_free_huge(a);
     mem_free_huge(b2);
@@ -75,6 +79,25 @@ static void a_large_block_leaves_the_open_chunk_open(void **state)
     assert_int_equal(mem_huge_bytes(), CHUNK);
     mem_free_huge(a);
     mem_free_huge(b);
+    assert_int_equal(mem_huge_bytes(), 0);
+}
+
+static void chunks_begin_in_different_sets_of_a_cache(void **state)
+{
+    enum { CHUNKS = 24 };
+    if (HUGE_IS_HEAP) skip();
+    void *blocks[2 * CHUNKS];
+    uintptr_t begins[CHUNKS];
+    for (size_t i = 0; i < ARRAY_LEN(blocks); i++) blocks[i] = mem_zalloc_huge(HALF);
+    for (size_t i = 0; i < CHUNKS; i++) {
+        begins[i] = (uintptr_t)blocks[2 * i] % CHUNK;
+        assert_ptr_equal(blocks[2 * i + 1], (char *)blocks[2 * i] + HALF);
+        assert_true(begins[i] >= HOST_LINE && begins[i] <= HUGE_SPREAD_BYTES);
+        for (size_t k = 0; k < i; k++) /* further apart than a few hot lines */
+            assert_true(begins[i] >= begins[k] + 16 * HOST_LINE || begins[k] >= begins[i] + 16 * HOST_LINE);
+    }
+    assert_int_equal(mem_huge_bytes(), CHUNKS * CHUNK);
+    for (size_t i = 0; i < ARRAY_LEN(blocks); i++) mem_free_huge(blocks[i]);
     assert_int_equal(mem_huge_bytes(), 0);
 }
 
@@ -123,6 +146,7 @@ int main(void)
         cmocka_unit_test(blocks_are_clear_lines_of_their_own),
         cmocka_unit_test(a_chunk_goes_back_with_its_last_block),
         cmocka_unit_test(a_large_block_leaves_the_open_chunk_open),
+        cmocka_unit_test(chunks_begin_in_different_sets_of_a_cache),
         cmocka_unit_test(threads_share_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
