@@ -239,6 +239,52 @@ static void a_collector_waits_for_its_bank_and_writebacks_go_first(void **state)
     }
 }
 
+/* Flight n of class SP reads the registers in row n of `ctx`. */
+struct reads {
+    uint8_t count, regs[4];
+};
+static const struct uop *reads_of(void *ctx, uint32_t flight, struct collector_reader *reader)
+{
+    static struct uop u;
+    const struct reads *r = (const struct reads *)ctx + flight;
+    u = (struct uop){.cls = CLASS_SP, .read_count = r->count};
+    memcpy(u.reads, r->regs, sizeof r->regs);
+    *reader = (struct collector_reader){0};
+    return &u;
+}
+
+/* Three reads a cycle, 16 banks: in cycle 1 all enter units, in cycle 2 they read. */
+static void a_read_waits_for_the_bank_that_another_unit_has_and_the_others_do_not(void **state)
+{
+    static const struct {
+        struct reads reads[2];
+        uint32_t conflicts;
+        /* the cycles in which they are in the output latch */
+        uint64_t out[2];
+    } rows[] = {
+        {{{3, {0, 1, 2}}, {3, {3, 4, 5}}}, 0, {3, 3}},    /* no bank in common */
+        {{{3, {0, 1, 2}}, {3, {3, 4, 18}}}, 1, {3, 4}},   /* 18 is of bank 2 */
+        {{{3, {0, 1, 2}}, {3, {16, 17, 18}}}, 1, {3, 4}}, /* all in common */
+        {{{2, {0, 16}}, {1, {32}}}, 3, {4, 5}},           /* one bank, three reads */
+        {{{4, {0, 1, 2, 3}}, {1, {1}}}, 0, {4, 3}},       /* a cycle has three of four: 0, 3, 2 */
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct sm_params params = fermi();
+        struct collector c;
+        uint64_t out[2] = {0};
+        collector_init(&c, &params);
+        assert_int_equal(c.reads, 3);
+        for (uint32_t n = 0; n < 2; n++) collector_put(&c, CLASS_SP, n);
+        for (uint64_t cycle = 1; c.work; cycle++) {
+            assert_true(cycle < 10);
+            collector_cycle(&c, 64 + cycle, reads_of, (void *)(uintptr_t)rows[i].reads);
+            while (c.out[CLASS_SP].count) out[collector_take(&c, CLASS_SP)] = cycle;
+        }
+        assert_int_equal(c.conflict_cycles, rows[i].conflicts);
+        for (uint32_t n = 0; n < 2; n++) assert_int_equal(out[n], rows[i].out[n]);
+    }
+}
+
 /* Put into the latch as long as there is room, until nothing moves; returns how many went in. */
 static uint32_t collector_stuff(struct collector *c, enum sm_class cls, uint64_t *cycle)
 {
@@ -338,7 +384,7 @@ static void all_collectors_that_are_asked_for_are_there_or_the_machine_is_refuse
     diag_free(&diags);
 }
 
-static void banks_are_powers_of_two(void **state)
+static void banks_and_lines_of_small_caches_are_powers_of_two(void **state)
 {
     (void)state;
     struct sm_params params = fermi();
@@ -350,6 +396,17 @@ static void banks_are_powers_of_two(void **state)
     params.shared_bank_bytes = 12;
     assert_false(sm_params_check(&params, &diags));
     assert_int_equal(diags.errors, 2);
+    params.shared_bank_bytes = 4;
+    uint32_t *const lines[] = {&params.icache_line, &params.const_line, &params.tex_line};
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+        const uint32_t line = *lines[i];
+        *lines[i] = 96;
+        assert_false(sm_params_check(&params, &diags));
+        *lines[i] = line;
+        assert_true(sm_params_check(&params, &diags));
+    }
+    assert_int_equal(diags.errors, 5);
+    assert_string_equal(diags.items.data[2].message, "sm.icache_line must be a power of two, got 96");
     diag_free(&diags);
 }
 
@@ -366,11 +423,12 @@ int main(void)
         cmocka_unit_test(narrow_lanes_take_a_warp_in_several_passes),
         cmocka_unit_test(the_calendar_finds_what_is_next_from_any_cycle),
         cmocka_unit_test(a_collector_waits_for_its_bank_and_writebacks_go_first),
+        cmocka_unit_test(a_read_waits_for_the_bank_that_another_unit_has_and_the_others_do_not),
         cmocka_unit_test(a_class_that_is_stuck_goes_on_when_one_is_taken_and_holds_up_no_other),
         cmocka_unit_test(a_latch_holds_an_instruction_for_each_unit),
         cmocka_unit_test(a_class_without_collectors_uses_the_common_ones_or_gets_one),
         cmocka_unit_test(all_collectors_that_are_asked_for_are_there_or_the_machine_is_refused),
-        cmocka_unit_test(banks_are_powers_of_two),
+        cmocka_unit_test(banks_and_lines_of_small_caches_are_powers_of_two),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

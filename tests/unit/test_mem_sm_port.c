@@ -223,6 +223,55 @@ static void misses_of_one_line_are_sent_once_and_all_waiters_are_told(void **sta
     finish(&b);
 }
 
+/* Asks for the line until it is there, the test playing the memory. Returns the first answer. */
+static enum rocache_answer want(struct bench *b, struct rocache *c, uint64_t addr, uint64_t *at)
+{
+    const enum rocache_answer answer = rocache_access(c, addr, 0, 0, 0);
+    if (answer != ROCACHE_MISS) return answer;
+    assert_true(rocache_send(c, *at * PERIOD));
+    int id = NOTHING;
+    while (id == NOTHING) {
+        cycle(b, ++*at);
+        id = leaves(b, *at);
+    }
+    link_push(&b->in, *at * PERIOD, (uint32_t)id);
+    cycle(b, ++*at);
+    return answer;
+}
+
+static void a_line_that_another_has_replaced_is_missed_though_it_was_hit_last(void **state)
+{
+    struct bench b;
+    struct rocache c;
+    struct filled f = {0};
+    uint64_t at = 0;
+    start(&b, 8, 0);
+    rocache_init(&c, &(struct rocache_setup){.bytes = 2 * LINE, /* two sets of one way */
+                                             .ways = 1,
+                                             .line_bytes = LINE,
+                                             .misses = 2,
+                                             .merges = 2,
+                                             .cls = REQ_CONST,
+                                             .client = SM_PORT_CONST,
+                                             .pool = &b.pool,
+                                             .port = b.port,
+                                             .on_fill = note_filled,
+                                             .ctx = &f});
+    enum { A = 0, B = LINE, A2 = 2 * LINE };
+    assert_int_equal(want(&b, &c, A, &at), ROCACHE_MISS);
+    assert_int_equal(want(&b, &c, B, &at), ROCACHE_MISS);
+    for (int i = 0; i < 2; i++) assert_int_equal(want(&b, &c, A + 4 * (uint64_t)i, &at), ROCACHE_HIT);
+    assert_int_equal(want(&b, &c, A2, &at), ROCACHE_MISS);
+    assert_int_equal(want(&b, &c, A, &at), ROCACHE_MISS);
+    assert_int_equal(want(&b, &c, A, &at), ROCACHE_HIT);
+    rocache_clear(&c);
+    assert_int_equal(want(&b, &c, A, &at), ROCACHE_MISS);
+    assert_int_equal(c.accesses, 8);
+    assert_int_equal(c.missed, 5);
+    rocache_free(&c);
+    finish(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +281,7 @@ int main(void)
         cmocka_unit_test(a_reply_waits_for_a_whole_number_of_steps_since_its_request),
         cmocka_unit_test(a_full_crossbar_holds_requests_back),
         cmocka_unit_test(misses_of_one_line_are_sent_once_and_all_waiters_are_told),
+        cmocka_unit_test(a_line_that_another_has_replaced_is_missed_though_it_was_hit_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
