@@ -68,8 +68,8 @@ bool store_kernels(struct store *s, const char *key, store_launch tell, void *co
 /* The JSON that --stats left, but for its legend. False: no such run, or it has none. */
 bool store_document(struct store *s, const char *key, struct strbuf *out);
 /* A run for the report, as a JSON object (docs/store.md): what it is, its state, error, command,
- * statistics, stall stack, kernels, loads, time series. STORE_BRIEF: what it is, its cycles and IPC, and what
- * figures draw of it; a thirtieth of the bytes. False: no such run. */
+ * statistics, stall stack, kernels, loads, time series. STORE_BRIEF: what it is but for its simulator, its
+ * cycles and IPC, and what figures draw of it; a thirtieth of the bytes. False: no such run. */
 enum store_detail { STORE_WHOLE, STORE_BRIEF };
 bool store_run_json(struct store *s, const char *key, enum store_detail detail, struct strbuf *out);
 

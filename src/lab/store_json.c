@@ -24,7 +24,7 @@ static bool put_run(struct store *s, const char *key, enum store_detail detail, 
     sqlite3_stmt *q = store_prepare(
         s,
         detail == STORE_BRIEF
-            ? "SELECT " WHAT ", simulator, hash, id FROM run WHERE key = ?1"
+            ? "SELECT " WHAT ", hash, id FROM run WHERE key = ?1"
             : "SELECT " WHAT ", sample, status, simulator, host, seconds, peak_bytes, started, finished, log,"
               " hash, id FROM run WHERE key = ?1",
         "t", key);

@@ -11,7 +11,7 @@ import { current } from "./theme.js";
 
 const list = (items) => (items?.length ? items.join(", ") : "none");
 
-function facts(run) {
+function facts(report, run) {
   const rows = [
     ["State", run.state],
     ["Workload", `${run.workload}, size ${run.size}${run.seed ? `, seed ${run.seed}` : ""}`],
@@ -21,7 +21,7 @@ function facts(run) {
     ["Cycles", number(run.cycles)],
     ["IPC", number(run.ipc, 4)],
     ["Hash", run.hash],
-    ["Simulator", run.simulator],
+    ["Simulator", run.simulator ?? report.simulator],
     // a brief report does not say where and when
     ...("host" in run
       ? [
@@ -238,7 +238,7 @@ export function runPage(report, key, width) {
     h("h2", { tabindex: "-1" }, title(run)),
     run.state === "failed" && h("pre", { class: "warning" }, run.error || "It failed, and left no message."),
     run.state === "running" && h("p", { class: "warning" }, "It was running when this report was written."),
-    facts(run),
+    facts(report, run),
     h("p", { class: "again" }, h("span", { class: "muted" }, "Make it again: "), command(run.command)),
     figures.length > 0 &&
       h(

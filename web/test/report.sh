@@ -73,7 +73,7 @@ grep -Eq '"heddle":"[0-9.]+","simulator":"[0-9.]+ [0-9a-f]{32}"' all.html || fai
 [ "$(grep -c '^{"key":' all.html)" -eq 6 ] || failed "not six runs in all.html"
 expect 0 '^brief.html: 1 experiment, ' "$heddle" report small.yaml --brief -o brief.html
 [ "$(grep -c '^{"key":' brief.html)" -eq 6 ] || failed "not six runs in brief.html"
-grep '^{"key":' brief.html | grep -Eq '"(stats|kernels|loads|series|log|stall|energy)":' &&
+grep '^{"key":' brief.html | grep -Eq '"(simulator|stats|kernels|loads|series|log|stall|energy)":' &&
     failed "details in brief.html"
 # results PAGE: hash and cycles of each run
 results() { sed -n 's/^{"key":.*"hash":"\([0-9a-f]*\)","cycles":\([0-9]*\),.*/\1 \2/p' "$1"; }
