@@ -1,6 +1,7 @@
 /* hugepage.c: see hugepage.h. Small blocks lie one after the other in chunks of one huge page. A block of
  * which two may not fit into one has a chunk of its own and starts at the second huge page; the first is left
- * to small pages, of which only the header's is ever backed. So a large queue that is hardly used costs little.
+ * to small pages, of which only the header's is ever backed. So a large queue that is hardly used costs
+ * little.
  *
  * Invariants. (1) A chunk starts with its header, at a multiple of HUGE_CHUNK_BYTES. (2) A block starts in
  * the first HUGE_CHUNK_BYTES of its chunk or, alone in it, right after them, so that the header is found from

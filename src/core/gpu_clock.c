@@ -30,8 +30,7 @@ bool gpu_clock_init(struct gpu_clock *c, const uint32_t khz[DOMAIN_COUNT], struc
                  khz[3]);
         return false;
     }
-    for (int d = 0; d < DOMAIN_COUNT; d++)
-        c->domains[d] = clock_domain_of((uint32_t)(lcm / khz[d]));
+    for (int d = 0; d < DOMAIN_COUNT; d++) c->domains[d] = clock_domain_of((uint32_t)(lcm / khz[d]));
     c->ticks_per_ms = lcm;
     return true;
 }
@@ -53,10 +52,8 @@ tick gpu_clock_ticks(const struct gpu_clock *c, uint64_t ns)
 
 void core_clock_init(struct core_clock *c, uint32_t period, uint32_t khz)
 {
-    *c = (struct core_clock){.period = period,
-                             .khz = khz,
-                             .ns_step = 1000000u / khz,
-                             .rest_step = 1000000u % khz};
+    *c = (struct core_clock){
+        .period = period, .khz = khz, .ns_step = 1000000u / khz, .rest_step = 1000000u % khz};
 }
 
 void core_clock_jump(struct core_clock *c)

@@ -61,7 +61,7 @@ static const struct sm_program *program_of(const struct l1_txn *t)
 
 /* What a miss replaced, and whether a prefetch was of use. */
 NOINLINE static void count_replaced(const struct sm_program *p, const struct l1_txn *t,
-                                  const struct l1_result *r)
+                                    const struct l1_result *r)
 {
     if (r->has_evicted && r->evicted_pc < p->inst_count) evicted(&p->loads[r->evicted_pc], t->pc);
     if (r->is_first_use) used_prefetch(&p->loads[t->pc], r->answer != L1_HIT);

@@ -178,8 +178,7 @@ enum { SLEEP_NS_MAX = 1000000 };
 
 COLD void warps_sleep(struct sm *m, struct context *x, uint32_t ns)
 {
-    uint64_t cycles =
-        (uint64_t)MIN(ns, (uint32_t)SLEEP_NS_MAX) * m->p->nanosleep_percent *
+    uint64_t cycles = (uint64_t)MIN(ns, (uint32_t)SLEEP_NS_MAX) * m->p->nanosleep_percent *
                       m->setup.machine->core_clock_khz / 100000000;
     if (!cycles) return;
     x->sleep_until = m->sleep.cycle + cycles;
