@@ -6,7 +6,8 @@
  *
  * Queues that do without, and why. A link (link.h) keeps its oldest value beside its counts, so that asking
  * touches one line. The buffers of the crossbar (xbar_net.h) have heads and counts of 16 bits, so that a port
- * is one line. A latch of the operand collectors (core/sm/collector.h) holds its few entries itself. */
+ * is one line. A latch of the operand collectors (core/sm/collector.h) holds its few entries itself. The
+ * queue of the load-store unit (core/sm/lsu.c) has its count in the line that every cycle of the SM reads. */
 #ifndef HEDDLE_RING_H
 #define HEDDLE_RING_H
 

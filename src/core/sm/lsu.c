@@ -47,7 +47,7 @@ void lsu_free(struct sm *m)
     mem_free_huge(m->memory.atomics);
     mem_free_huge(m->memory.bulks);
     mem_free_huge(m->memory.queue);
-    free(m->reexec.entries);
+    lsu_reexec_queue_free(&m->reexec.queue);
 }
 
 bool lsu_idle(const struct sm *m) { return !m->memory.pending_live && !m->memory.access_live; }

@@ -9,6 +9,7 @@
 #include "core/sm/readonly.h"
 #include "mem/coalesce.h"
 #include "mem/l1_hooks.h"
+#include "mem/ring.h"
 
 /* Accesses of one instruction, at most: filtered texels of a volume; the coalescer makes fewer. */
 enum { SM_TXN_MAX = ISA_LANES * EMU_TEXELS_MAX };
@@ -114,13 +115,15 @@ struct lsu {
 };
 
 /* The re-execution queue: see lsu_reexec.c. */
+/* An access, and its transactions that statistics have. */
+struct lsu_reexec_entry {
+    uint32_t access, counted;
+    struct lsu_foreseen foreseen;
+};
+RING_TYPE(lsu_reexec_queue, struct lsu_reexec_entry)
+
 struct lsu_reexec {
-    /* accesses, a ring; with each, its transactions that statistics have */
-    struct lsu_reexec_entry {
-        uint32_t access, counted;
-        struct lsu_foreseen foreseen;
-    } * entries;
-    uint32_t max, head, count;
+    struct lsu_reexec_queue queue;
     struct lsu_rest rest;
     /* contexts that have one in it, a bit set */
     uint64_t contexts[SM_CONTEXTS_MAX / 64];
@@ -174,18 +177,13 @@ void lsu_reexec_serve(struct sm *m);
 /* The i-th from the head of the queue. */
 static inline struct lsu_reexec_entry *lsu_reexec_at(const struct lsu_reexec *q, uint32_t i)
 {
-    const uint32_t at = q->head + i;
-    return &q->entries[at < q->max ? at : at - q->max];
+    return &q->queue.items[ring_index(&q->queue.ring, i)];
 }
-static inline void lsu_reexec_advance(struct lsu_reexec *q)
-{
-    q->head = q->head + 1 == q->max ? 0 : q->head + 1;
-}
+static inline uint32_t lsu_reexec_count(const struct lsu_reexec *q) { return q->queue.ring.count; }
 /* The head was refused: it goes to the tail. */
 static inline void lsu_reexec_to_tail(struct lsu_reexec *q)
 {
-    if (q->count < q->max) *lsu_reexec_at(q, q->count) = q->entries[q->head];
-    lsu_reexec_advance(q);
+    lsu_reexec_queue_push(&q->queue, lsu_reexec_queue_pop(&q->queue));
 }
 /* Inside of the load-store unit: offers the next transaction of an access. False: refused; *steps_aside: it
  * may wait in the re-execution queue. */

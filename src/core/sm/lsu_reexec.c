@@ -12,10 +12,8 @@
 
 void lsu_reexec_init(struct sm *m, uint32_t entries)
 {
-    struct lsu_reexec *q = &m->reexec;
-    q->max = entries;
     m->lsu.reexecutes = entries != 0;
-    if (entries) q->entries = mem_zalloc(entries * sizeof *q->entries);
+    lsu_reexec_queue_init(&m->reexec.queue, entries);
 }
 
 static bool has_context(const struct lsu_reexec *q, uint32_t context)
@@ -23,26 +21,12 @@ static bool has_context(const struct lsu_reexec *q, uint32_t context)
     return q->contexts[context / 64] >> context % 64 & 1;
 }
 
-static void push(struct lsu_reexec *q, const struct lsu_reexec_entry *e)
-{
-    debug_assert(q->count < q->max);
-    *lsu_reexec_at(q, q->count++) = *e;
-}
-
-static struct lsu_reexec_entry pop(struct lsu_reexec *q)
-{
-    const struct lsu_reexec_entry e = q->entries[q->head];
-    lsu_reexec_advance(q);
-    q->count--;
-    return e;
-}
-
-COLD bool lsu_reexec_is_full(const struct sm *m) { return m->reexec.count == m->reexec.max; }
+COLD bool lsu_reexec_is_full(const struct sm *m) { return !lsu_reexec_queue_has_room(&m->reexec.queue); }
 
 COLD bool lsu_reexec_is_next(const struct sm *m)
 {
     const struct lsu_reexec *q = &m->reexec;
-    if (!m->lsu.queue_count || q->count == q->max) return true;
+    if (!m->lsu.queue_count || lsu_reexec_is_full(m)) return true;
     const struct lsu_access *head = &m->memory.accesses[m->memory.head];
     return head->ro == RO_COUNT && has_context(q, head->ask.warp);
 }
@@ -52,9 +36,10 @@ COLD bool lsu_reexec_take(struct sm *m)
     struct lsu_reexec *q = &m->reexec;
     struct lsu_access *a = &m->memory.accesses[m->memory.head];
     const uint32_t context = a->ask.warp;
-    if (q->count == q->max || has_context(q, context) || a->is_bulk) return false;
+    if (lsu_reexec_is_full(m) || has_context(q, context) || a->is_bulk) return false;
     lsu_count_taken(m, a);
-    push(q, &(struct lsu_reexec_entry){.access = m->memory.head, .counted = m->memory.counted});
+    const struct lsu_reexec_entry e = {.access = m->memory.head, .counted = m->memory.counted};
+    lsu_reexec_queue_push(&q->queue, e);
     q->contexts[context / 64] |= 1ull << context % 64;
     m->memory.counted = 0;
     m->lsu.untaken -= (uint32_t)(a->count - a->done);
@@ -67,7 +52,7 @@ COLD bool lsu_reexec_take(struct sm *m)
 COLD void lsu_reexec_serve(struct sm *m)
 {
     struct lsu_reexec *q = &m->reexec;
-    struct lsu_reexec_entry *e = &q->entries[q->head];
+    struct lsu_reexec_entry *e = lsu_reexec_at(q, 0);
     struct lsu_access *a = &m->memory.accesses[e->access];
     bool steps_aside = true;
     if (lsu_reexec_is_held(m, e) || !lsu_offer(m, a, &steps_aside)) {
@@ -78,9 +63,9 @@ COLD void lsu_reexec_serve(struct sm *m)
     if (a->done < a->count) return;
     const uint32_t context = a->ask.warp, counted = m->memory.counted;
     m->memory.counted = e->counted;
-    const uint32_t access = pop(q).access;
+    const uint32_t access = lsu_reexec_queue_pop(&q->queue).access;
     q->contexts[context / 64] &= ~(1ull << context % 64);
-    m->lsu.has_reexec = q->count != 0;
+    m->lsu.has_reexec = lsu_reexec_count(q) != 0;
     lsu_end_access(m, access);
     m->memory.counted = counted;
 }

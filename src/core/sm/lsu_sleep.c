@@ -57,7 +57,7 @@ COLD bool lsu_reexec_may_rest(struct sm *m)
     struct lsu_reexec *q = &m->reexec;
     uint32_t foreseen = 0;
     if (!is_alone(m)) return false;
-    for (const uint32_t most = MIN(q->count, 2 * q->rest.slept + 1); foreseen < most; foreseen++) {
+    for (const uint32_t most = MIN(lsu_reexec_count(q), 2 * q->rest.slept + 1); foreseen < most; foreseen++) {
         struct lsu_reexec_entry *e = lsu_reexec_at(q, foreseen);
         e->foreseen.cause = (uint8_t)foresee(m, e);
         if (e->foreseen.cause == L1_HIT) break;
@@ -65,7 +65,8 @@ COLD bool lsu_reexec_may_rest(struct sm *m)
     q->rest.slept = 0;
     if (!foreseen) return false;
     q->rest.accounted = clock_after(&m->clock, m->sleep.now, 1);
-    q->rest.until = foreseen == q->count ? TICK_NEVER : clock_after(&m->clock, m->sleep.now, foreseen + 1);
+    q->rest.until =
+        foreseen == lsu_reexec_count(q) ? TICK_NEVER : clock_after(&m->clock, m->sleep.now, foreseen + 1);
     l1_rest(m->l1);
     return m->lsu.sleep.rests = true;
 }
@@ -74,16 +75,17 @@ COLD bool lsu_reexec_may_rest(struct sm *m)
 COLD static void settle_rest(struct sm *m, tick until)
 {
     struct lsu_reexec *q = &m->reexec;
-    if (until <= q->rest.accounted || !q->count) return;
+    const uint32_t count = lsu_reexec_count(q);
+    if (until <= q->rest.accounted || !count) return;
     const uint64_t cycles = clock_cycles(&m->clock, until - q->rest.accounted);
-    const uint32_t more = (uint32_t)(cycles % q->count);
+    const uint32_t more = (uint32_t)(cycles % count);
     uint64_t held = 0;
     for (uint32_t i = 0; i < more; i++) lsu_reexec_to_tail(q);
     /* the one at the tail was the last to be refused */
-    for (uint32_t i = cycles < q->count ? q->count - more : 0; i < q->count; i++) {
+    for (uint32_t i = cycles < count ? count - more : 0; i < count; i++) {
         const struct lsu_reexec_entry *e = lsu_reexec_at(q, i);
         const enum l1_answer cause = (enum l1_answer)e->foreseen.cause;
-        const uint64_t offers = cycles / q->count + (i >= q->count - more);
+        const uint64_t offers = cycles / count + (i >= count - more);
         struct l1_txn t;
         lsu_next_transaction(&m->memory.accesses[e->access], &t);
         l1_charge_foreseen(m->l1, cause, &t, offers);
@@ -91,7 +93,7 @@ COLD static void settle_rest(struct sm *m, tick until)
         if (cause == L1_STALL_HELD) held += offers;
     }
     if (held) mech_on_held(m->mech, held);
-    q->rest.slept += (uint32_t)MIN(cycles, q->max);
+    q->rest.slept += (uint32_t)MIN(cycles, q->queue.ring.capacity);
     q->rest.accounted = until;
 }
 
