@@ -153,6 +153,14 @@ static void json_head(const struct experiment *e, const struct lab_figure *f, st
     json_axes(e, f, out);
 }
 
+/* A member of a cell; one without a value is left out. */
+static void cell_text(struct strbuf *out, const char *key, const char *text)
+{
+    if (!text) return;
+    strbuf_putc(out, ',');
+    key_text(out, key, text);
+}
+
 static void json_cell(const struct plan *p, const struct figure_cell *c, struct strbuf *out)
 {
     const struct experiment *e = p->experiment;
@@ -160,29 +168,21 @@ static void json_cell(const struct plan *p, const struct figure_cell *c, struct 
     uint32_t job = is_mean ? PLAN_NO_JOB : plan_job(p, c->workload, c->chosen);
     if (job == PLAN_LATER) job = PLAN_NO_JOB;
     strbuf_putc(out, '{');
-    key_maybe(out, "workload", is_mean ? NULL : e->workloads[c->workload]->name);
-    strbuf_putc(out, ',');
-    if (c->class_mean) {
-        key_text(out, "of", c->class_mean);
-        strbuf_putc(out, ',');
-    }
     key_text(out, "column", e->columns[c->column].name);
-    strbuf_putc(out, ',');
-    key_text(out, "measure", e->measures[c->measure].name);
+    cell_text(out, "measure", e->measures[c->measure].name);
+    cell_text(out, "workload", is_mean ? NULL : e->workloads[c->workload]->name);
+    cell_text(out, "of", c->class_mean);
     strbuf_putc(out, ',');
     key_number(out, "value", c->value);
-    strbuf_putc(out, ',');
-    key_number(out, "paper", c->paper);
-    strbuf_putc(out, ',');
-    key_maybe(out, "class", c->class_of);
-    strbuf_putc(out, ',');
-    key_maybe(out, "paper_class", c->paper_class);
-    strbuf_putc(out, ',');
-    key_maybe(out, "agreement", c->agreement == AGREEMENT_NONE ? NULL : agreement_text(c->agreement));
-    strbuf_putc(out, ',');
-    key_maybe(out, "chosen", c->chosen == c->column ? NULL : e->columns[c->chosen].name);
-    strbuf_putc(out, ',');
-    key_maybe(out, "run", job == PLAN_NO_JOB ? NULL : p->jobs[job].key);
+    if (!isnan(c->paper)) {
+        strbuf_putc(out, ',');
+        key_number(out, "paper", c->paper);
+    }
+    cell_text(out, "class", c->class_of);
+    cell_text(out, "paper_class", c->paper_class);
+    cell_text(out, "agreement", c->agreement == AGREEMENT_NONE ? NULL : agreement_text(c->agreement));
+    cell_text(out, "chosen", c->chosen == c->column ? NULL : e->columns[c->chosen].name);
+    cell_text(out, "run", job == PLAN_NO_JOB ? NULL : p->jobs[job].key);
     strbuf_putc(out, '}');
 }
 

@@ -6,7 +6,7 @@ export class Report {
     this.brief = json.brief ?? false;
     this.experiments = json.experiments;
     this.runs = new Map(json.runs.map((run) => [run.key, run]));
-    forgetMissing(json.experiments, this.runs);
+    completeCells(json.experiments, this.runs);
     this.figures = json.experiments.flatMap((experiment) =>
       experiment.figures.map((figure) => new Figure(experiment, figure)),
     );
@@ -37,12 +37,22 @@ function firstOfEach(workloads) {
   return [...seen.values()].sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** A cell knows the key of its run also when nobody has made it; then there is no page to open. */
-function forgetMissing(experiments, runs) {
-  for (const e of experiments) for (const f of e.figures) for (const c of f.cells) if (!runs.has(c.run)) c.run = null;
-}
-
 const MEAN = null; // the workload of a mean's cell
+
+/**
+ * Members without a value are not in the file. A cell knows the key of its run also when nobody has made it; then there is no page to
+ * open.
+ */
+function completeCells(experiments, runs) {
+  for (const e of experiments)
+    for (const f of e.figures)
+      for (const c of f.cells) {
+        c.workload ??= MEAN;
+        c.paper ??= null;
+        c.chosen ??= null;
+        if (!runs.has(c.run)) c.run = null;
+      }
+}
 
 export class Figure {
   constructor(experiment, figure) {

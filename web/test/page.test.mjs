@@ -109,7 +109,7 @@ test("every kind of figure has a mark for each of its numbers", async () => {
   const page = await open();
   for (const [id, selector, marks] of [
     ["fig3.10", ".bars rect", known(figure("fig3.10").cells)],
-    ["fig3.10", ".paper-mark path", figure("fig3.10").cells.filter((c) => c.paper !== null).length],
+    ["fig3.10", ".paper-mark path", figure("fig3.10").cells.filter((c) => c.paper !== undefined).length],
     ["fig3.6", ".bars rect", known(figure("fig3.6").cells)],
     ["fig3.3", ".bars rect", known(figure("fig3.3").cells)],
     ["fig3.2", "g.line path", 20],
@@ -135,7 +135,7 @@ test("bars are as high as their values, and the mean stands last", async () => {
   const { cells, columns } = figure("fig3.10");
   const rows = [...report.experiments[0].workloads.map((w) => w.name), null];
   const values = rows
-    .flatMap((w) => columns.map((c) => cells.find((x) => x.workload === w && x.column === c).value))
+    .flatMap((w) => columns.map((c) => cells.find((x) => (x.workload ?? null) === w && x.column === c).value))
     .filter((v) => v !== null);
   const scale = Math.max(...heights) / Math.max(...values.map(Math.abs));
   heights.forEach((h, i) =>

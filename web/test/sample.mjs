@@ -112,7 +112,7 @@ function makeRun(workload, column, index, statistics) {
   };
 }
 
-/** cells of a figure: value(workload index, column index, measure index) makes the numbers. */
+/** cells of a figure: value(workload index, column index, measure index) makes the numbers. Members that are undefined are not in the file. */
 function makeCells(columns, measures, withMean, runOf, value, paper) {
   const cells = [];
   columns.forEach((column, c) =>
@@ -124,21 +124,17 @@ function makeCells(columns, measures, withMean, runOf, value, paper) {
           column,
           measure: measure.name,
           value: v,
-          paper: paper?.(i, c, m) ?? null,
-          chosen: null,
+          paper: paper?.(i, c, m) ?? undefined,
           run: runOf(w.name, column),
         });
         return v;
       });
       if (withMean)
         cells.push({
-          workload: null,
           column,
           measure: measure.name,
           value: values.includes(null) ? null : mean(values),
-          paper: paper?.(-1, c, m) ?? null,
-          chosen: null,
-          run: null,
+          paper: paper?.(-1, c, m) ?? undefined,
         });
     }),
   );
@@ -371,10 +367,10 @@ export function makeOddReport() {
   const kinds = ["bars", "stacked", "lines", "heatmap", "scatter", "table"];
   const variants = {
     open: { cells: base.cells.map((c) => ({ ...c, value: null, run: null })) },
-    negative: { cells: base.cells.map((c) => ({ ...c, value: -1, paper: null })) },
+    negative: { cells: base.cells.map((c) => ({ ...c, value: -1, paper: undefined })) },
     zero: { cells: base.cells.map((c) => ({ ...c, value: 0 })) },
     one: { cells: base.cells.filter((c) => c.workload === "bfs"), mean: null },
-    parameters: { cells: base.cells.filter((c) => c.workload === null), mean: null },
+    parameters: { cells: base.cells.filter((c) => !c.workload), mean: null },
     measures: { cells: others(base.cells, two), measures: two },
     column: { cells: base.cells.filter((c) => c.column === "L1"), columns: ["L1"] },
   };
