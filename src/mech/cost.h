@@ -38,4 +38,10 @@ static inline void cost_row_tags(struct mech_cost *c, const struct mech_machine 
                   "of each row of the register file: valid, tag, order");
 }
 
+/* `cost` of a mechanism that looks for a line in all rows, and replaces one of all. */
+static inline void cost_lines_in_rows(const void *params, const struct mech_machine *m, struct mech_cost *c)
+{
+    cost_row_tags(c, m, COST_ADDRESS_BITS - cost_index_bits(m->line_bytes), m->register_rows);
+}
+
 #endif
