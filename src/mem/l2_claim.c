@@ -127,7 +127,8 @@ static bool leaves(const struct l2_slice *s, uint32_t line)
     return l->used && !s->claims->keeps(s->claims->taker.ctx, l->addr);
 }
 
-/* One line a cycle, while nothing else waits for DRAM. Lines that stay take no time. */
+/* One line a cycle, while nothing else waits for DRAM. Lines that stay take no time. A line that waits for
+ * data, such as the helper's code, leaves when it has come. */
 static void drop_line(struct l2_slice *s, tick now)
 {
     struct l2_claims *c = s->claims;
@@ -137,6 +138,7 @@ static void drop_line(struct l2_slice *s, tick now)
         c->keeps = NULL;
         return;
     }
+    if (s->cache.lines[c->drop_cursor].reserved) return;
     const uint32_t line = c->drop_cursor++;
     const uint32_t dirty = s->cache.lines[line].dirty;
     const uint32_t sectors = s->is_sectored ? dirty : s->line_sectors;

@@ -18,9 +18,11 @@ static bool keeps_even(void *ctx, uint64_t local)
 }
 
 /* Lines 0 to 5 are in the slice; 2 and 3 have two dirty sectors each, 5 has four. */
-static void fill(struct rig *r)
+static void fill_with_queue(struct rig *r, uint32_t miss_queue)
 {
-    rig_open(r);
+    rig_defaults(r);
+    r->p.miss_queue = miss_queue;
+    rig_start(r);
     l2_use_taker(r->s, &(struct l2_taker){.ctx = r, .first_cache_sm = 1, .gate = &gate, .take = take});
     for (uint32_t i = 0; i < LINES; i++) {
         rig_read(r, i, i);
@@ -37,6 +39,8 @@ static void fill(struct rig *r)
     assert_int_equal(r->fetch_count, LINES);
     assert_int_equal(r->write_count, 0);
 }
+
+static void fill(struct rig *r) { fill_with_queue(r, 8); }
 
 static void dirty_lines_that_leave_are_written_a_line_a_cycle(void **state)
 {
@@ -91,12 +95,36 @@ static void without_room_to_dram_they_wait(void **state)
     rig_end(&r);
 }
 
+/* Line 3 fills the queue to DRAM, line 5 and a read of line 7 wait for it. The read goes first: line 7 is on
+ * its way when it is its turn to leave. It answers the read, and leaves. */
+static void a_line_that_waits_for_data_leaves_later(void **state)
+{
+    struct rig r;
+    fill_with_queue(&r, 1);
+    r.dram_stopped = true;
+    l2_drop_lines(r.s, keeps_even);
+    rig_read(&r, 7, LINES);
+    rig_run(&r, FILLED + 50);
+    r.dram_stopped = false;
+    rig_run(&r, FILLED + 200);
+    assert_true(l2_idle(r.s));
+    assert_int_equal(r.write_count, 2);
+    assert_int_equal(r.fetch_count, LINES + 1);
+    assert_true(r.fetches[LINES].cycle < r.writes[1].cycle);
+    assert_int_equal(r.replies[r.reply_count - 1].id, LINES);
+    rig_read(&r, 7, LINES + 1);
+    rig_run(&r, FILLED + 400);
+    assert_int_equal(r.fetch_count, LINES + 2);
+    rig_end(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dirty_lines_that_leave_are_written_a_line_a_cycle),
         cmocka_unit_test(what_has_left_misses_and_what_stays_hits),
         cmocka_unit_test(without_room_to_dram_they_wait),
+        cmocka_unit_test(a_line_that_waits_for_data_leaves_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
