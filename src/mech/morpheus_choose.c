@@ -10,8 +10,9 @@
  * would have taken with the cycles per instruction of the trial. So launches of different length, and kernels
  * that alternate, are compared with their like. A trial that is faster by a margin becomes the best, and the
  * search goes on in its direction; where both sides of the best are worse the step is halved, and below the
- * smallest step the search stops, for good. Where DRAM has little to do, more cache has little to save: no
- * larger number is tried.
+ * smallest step the search stops, for good. Where no kernel was measured with both, the program does something
+ * else by now: the best number is tried again with that. Where DRAM has little to do, more cache has little to
+ * save: no larger number is tried.
  *
  * Costs. A table of kernels, read and written once for each launch. Each trial is a change of roles, which
  * writes all dirty blocks to DRAM and leaves the extended LLC empty (core/roles.h), and at least two launches
@@ -70,8 +71,16 @@ static bool trial_is_over(const struct choose *c)
 
 /* ---- trials ---- */
 
-/* Of kernels that were measured with both numbers. Where there is none the program has changed: what was best
- * is not known. */
+/* Was a kernel measured with both numbers? */
+static bool is_comparable(const struct choose *c)
+{
+    bool is = false;
+    for (uint32_t i = 0; i < c->kernel_count; i++)
+        is |= c->kernels[i].trial.insts && c->kernels[i].best.insts;
+    return is;
+}
+
+/* Of kernels that were measured with both numbers. */
 static bool trial_is_better(const struct choose *c, const struct morpheus_params *p)
 {
     wide best = 0, trial = 0;
@@ -81,7 +90,7 @@ static bool trial_is_better(const struct choose *c, const struct morpheus_params
         best += k->best.cycles;
         trial += (wide)k->trial.cycles * k->best.insts / k->trial.insts;
     }
-    return best == 0 || trial * (100 + p->margin) < best * 100;
+    return trial * (100 + p->margin) < best * 100;
 }
 
 static void begin_trial(struct choose *c, uint32_t sms)
@@ -103,6 +112,14 @@ static void keep_trial(struct choose *c)
     c->best_dram_cycles = c->dram_cycles;
     c->best_dram_busy = c->dram_busy;
     for (uint32_t i = 0; i < c->kernel_count; i++) c->kernels[i].best = c->kernels[i].trial;
+}
+
+/* The number that was best comes next: it lies a step back. */
+static void turn_back(struct choose *c)
+{
+    keep_trial(c);
+    c->sides_worse = 0;
+    c->is_down = !c->is_down;
 }
 
 static void note_worse_side(struct choose *c)
@@ -142,7 +159,9 @@ static void begin_next_trial(struct choose *c, const struct morpheus_params *p)
 
 static void decide(struct choose *c, const struct morpheus_params *p)
 {
-    if (!c->has_best || trial_is_better(c, p))
+    if (c->has_best && !is_comparable(c))
+        turn_back(c);
+    else if (!c->has_best || trial_is_better(c, p))
         keep_trial(c);
     else
         note_worse_side(c);

@@ -155,6 +155,24 @@ static void a_trial_ends_without_its_leader(void **state)
     assert_int_equal(sms, 16);
 }
 
+/* A was all there was with no SM, B all there was with 16. B is tried with none, too, and is faster there. */
+static void a_program_that_changes_is_measured_again_with_the_best_number(void **state)
+{
+    begin(&online);
+    for (uint32_t i = 0; i < 2; i++) launch(A, 100);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(sms, 16);
+        launch(B, 20000);
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(sms, 0);
+        launch(B, 10000);
+    }
+    for (uint32_t i = 0; i < 20; i++) launch(B, 10000 + 100 * sms);
+    assert_int_equal(sms, 0);
+    assert_true(choice.has_stopped);
+}
+
 static void where_dram_is_idle_nothing_more_is_tried(void **state)
 {
     begin(&online);
@@ -230,6 +248,7 @@ int main(void)
         cmocka_unit_test(launches_of_different_length_are_compared),
         cmocka_unit_test(kernels_that_alternate_are_compared_with_their_like),
         cmocka_unit_test(a_trial_ends_without_its_leader),
+        cmocka_unit_test(a_program_that_changes_is_measured_again_with_the_best_number),
         cmocka_unit_test(where_dram_is_idle_nothing_more_is_tried),
         cmocka_unit_test(where_dram_is_idle_fewer_are_tried),
         cmocka_unit_test(launches_with_other_roles_say_nothing),
