@@ -38,6 +38,10 @@ void store_clear_error(struct store *s);
 /* Hands it over; never NULL. */
 char *store_take_error(struct store *s);
 
+/* store_json.c: the text for others to read. A file that a sweep made is named by its place beside the store,
+ * STORE.work/FILE: pages and packs are read elsewhere, where the folders above it mean nothing. */
+void store_leave_out_folders(const char *text, struct strbuf *out);
+
 /* store_put.c: the columns of a run that follow from its job, for an INSERT. */
 struct store_row_texts {
     struct strbuf identity, settings, mechs, mech_settings, command, machine;

@@ -7,6 +7,23 @@
 
 /* ---- the run itself ---- */
 
+/* What comes before a path in a setting, a command or a list of these. */
+static bool is_before_path(char c) { return strchr("\"'= \t\n", c) != NULL; }
+
+void store_leave_out_folders(const char *text, struct strbuf *out)
+{
+    static const char work[] = ".work/";
+    for (const char *at; (at = strstr(text, work)) != NULL;) {
+        const char *path = at, *end = at + strlen(work);
+        while (at > text && at[-1] != '/' && !is_before_path(at[-1])) at--;
+        while (path > text && !is_before_path(path[-1])) path--;
+        strbuf_add(out, text, (size_t)(path - text));
+        strbuf_add(out, at, (size_t)(end - at));
+        text = end;
+    }
+    strbuf_puts(out, text);
+}
+
 static void put_column(sqlite3_stmt *q, int i, struct strbuf *out)
 {
     const char *text = (const char *)sqlite3_column_text(q, i);
@@ -33,11 +50,19 @@ static bool put_run(struct store *s, const char *key, enum store_detail detail, 
     int columns = ok ? sqlite3_column_count(q) - 1 : 0;
     for (int i = 0; i < columns; i++) {
         const char *name = sqlite3_column_name(q, i);
+        const char *text = (const char *)sqlite3_column_text(q, i);
         strbuf_printf(out, "%s\"%s\":", i ? "," : "{", name);
-        if (!strcmp(name, "settings") || !strcmp(name, "mechs") || !strcmp(name, "mech_settings"))
-            strbuf_puts(out, (const char *)sqlite3_column_text(q, i));
-        else
+        if (sqlite3_column_type(q, i) != SQLITE_TEXT) {
             put_column(q, i, out);
+            continue;
+        }
+        struct strbuf shown = {0};
+        store_leave_out_folders(text, &shown);
+        if (!strcmp(name, "settings") || !strcmp(name, "mechs") || !strcmp(name, "mech_settings"))
+            strbuf_puts(out, strbuf_text(&shown));
+        else
+            json_string(out, strbuf_text(&shown));
+        strbuf_free(&shown);
     }
     if (ok) *run = sqlite3_column_int64(q, columns);
     sqlite3_finalize(q);

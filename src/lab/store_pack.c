@@ -47,14 +47,18 @@ static void pack_line(struct packer *p)
 static void member(struct strbuf *out, const char *name, sqlite3_stmt *q, int column)
 {
     const int kind = sqlite3_column_type(q, column);
+    struct strbuf text = {0};
     if (kind == SQLITE_NULL) return;
     strbuf_printf(out, "%s\"%s\":", out->len > 1 ? "," : "", name);
     if (kind == SQLITE_INTEGER)
         strbuf_printf(out, "%lld", (long long)sqlite3_column_int64(q, column));
     else if (kind == SQLITE_FLOAT)
         strbuf_printf(out, "%.17g", sqlite3_column_double(q, column));
-    else
-        json_string(out, (const char *)sqlite3_column_text(q, column));
+    else {
+        store_leave_out_folders((const char *)sqlite3_column_text(q, column), &text);
+        json_string(out, strbuf_text(&text));
+    }
+    strbuf_free(&text);
 }
 
 static bool pack_legend(struct store *s, struct packer *p)

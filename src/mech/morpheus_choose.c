@@ -10,9 +10,9 @@
  * would have taken with the cycles per instruction of the trial. So launches of different length, and kernels
  * that alternate, are compared with their like. A trial that is faster by a margin becomes the best, and the
  * search goes on in its direction; where both sides of the best are worse the step is halved, and below the
- * smallest step the search stops, for good. Where no kernel was measured with both, the program does something
- * else by now: the best number is tried again with that. Where DRAM has little to do, more cache has little to
- * save: no larger number is tried.
+ * smallest step the search stops, for good. Where no kernel was measured with both, the program does
+ * something else by now: the best number is tried again with that. Where DRAM has little to do, more cache
+ * has little to save: no larger number is tried.
  *
  * Costs. A table of kernels, read and written once for each launch. Each trial is a change of roles, which
  * writes all dirty blocks to DRAM and leaves the extended LLC empty (core/roles.h), and at least two launches
@@ -114,7 +114,7 @@ static void keep_trial(struct choose *c)
     for (uint32_t i = 0; i < c->kernel_count; i++) c->kernels[i].best = c->kernels[i].trial;
 }
 
-/* The number that was best comes next: it lies a step back. */
+/* The trial becomes the best, and the number that was best before, a step back, comes next. */
 static void turn_back(struct choose *c)
 {
     keep_trial(c);

@@ -25,8 +25,7 @@ static int tear_down(void **state)
     return system(command);
 }
 
-/* The run of these statistics as JSON. */
-static void get_run(struct strbuf *out)
+static void get_run_of(const struct store_outcome *o, struct strbuf *out)
 {
     static char self[] = "/proc/self/exe";
     const struct workload w = kit_workload("bfs", self);
@@ -36,9 +35,15 @@ static void get_run(struct strbuf *out)
     assert_true(kit_seal(&job));
     struct store *s = store_open(path, true, &error);
     assert_non_null(s);
-    assert_true(store_put(s, &job, &(struct store_outcome){.stats = stats, .host = "h"}, &error));
+    assert_true(store_put(s, &job, o, &error));
     assert_true(store_run_json(s, job.key, STORE_WHOLE, out));
     store_close(s);
+}
+
+/* The run of these statistics as JSON. */
+static void get_run(struct strbuf *out)
+{
+    get_run_of(&(struct store_outcome){.stats = stats, .host = "h"}, out);
 }
 
 static void expect_number(const char *text, const char *at, double wanted)
@@ -108,10 +113,30 @@ static void poise_tells_where_it_went(void **state)
     strbuf_free(&run);
 }
 
+/* What a sweep made is named without the folders above its store; other paths stay. */
+static void folders_of_a_store_are_not_shown(void **state)
+{
+    static const char log[] = "a \"b=/home/u/big.db.work/t-1.txt\" r.db.work/m /x/y.yaml /big.db.work/k.json";
+    char path[64];
+    struct strbuf run = {0};
+    snprintf(path, sizeof path, "%s/run.log", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(log, file);
+    assert_int_equal(fclose(file), 0);
+    get_run_of(&(struct store_outcome){.status = 1, .log = path, .host = "h"}, &run);
+    const char *t = strbuf_text(&run);
+    assert_true(json_is_valid(t));
+    assert_non_null(strstr(t, "a \\\"b=big.db.work/t-1.txt\\\" r.db.work/m /x/y.yaml big.db.work/k.json"));
+    assert_null(strstr(t, "/home/u"));
+    strbuf_free(&run);
+}
+
 int main(void)
 {
     setenv("HEDDLE_HOME", HEDDLE_SOURCE_DIR, 0);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(folders_of_a_store_are_not_shown),
         cmocka_unit_test(launches_of_a_kernel_are_added_up),
         cmocka_unit_test(what_a_load_does_not_have_is_left_out),
         cmocka_unit_test(poise_tells_where_it_went),
