@@ -62,14 +62,14 @@ static uint32_t victim_find(const struct victim *v, uint64_t line)
     return row;
 }
 
-/* A row more of the register file, else an empty one, else that of the oldest line; the number of rows: none
- * is held. */
+/* An empty row, else one more of the register file, else that of the oldest line; the number of rows: none is
+ * held. */
 static uint32_t victim_make_room(struct victim *v)
 {
     uint32_t row, oldest = 0;
-    if (v->ports->registers_take(v->ports->host, 0, 1, &row)) return row;
     for (row = 1; row < v->ports->register_rows; row++)
         if (v->rows[row].used < v->rows[oldest].used) oldest = row;
+    if (v->rows[oldest].used && v->ports->registers_take(v->ports->host, 0, 1, &row)) return row;
     return v->rows[oldest].used == not_held.used ? v->ports->register_rows : oldest;
 }
 
