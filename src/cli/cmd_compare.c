@@ -199,21 +199,36 @@ static bool show(const struct compare_input *in, struct cli_lab *lab, struct sto
     return cli_write_report(store, lab, s->page, false);
 }
 
+/* The experiment is in no file: this command makes it again. */
+static void put_command(int argc, char **argv, struct strbuf *out)
+{
+    strbuf_puts(out, "heddle compare");
+    for (int i = 1; i < argc; i++) {
+        strbuf_putc(out, ' ');
+        job_put_word(argv[i], out);
+    }
+}
+
 static int compare(int argc, char **argv, struct compare_settings *s, const struct cli_list *words)
 {
     struct cli_lab lab = {0};
     struct compare_input in = {0};
-    struct strbuf text = {0};
+    struct strbuf text = {0}, command = {0};
     struct store *store = NULL;
     int status = CLI_BAD_INPUT;
     if (cli_load_workloads(&lab.workloads) && read_input(&in, &lab, argc, argv, s, words)) {
         compare_write(&in.comparison, &text);
-        if (cli_lab_add(&lab, "compare", strbuf_text(&text))) status = cli_sweep(&s->sweep, &lab, &store);
+        put_command(argc, argv, &command);
+        if (cli_lab_add(&lab, "compare", strbuf_text(&text))) {
+            lab.experiments.data[0]->command = strbuf_text(&command);
+            status = cli_sweep(&s->sweep, &lab, &store);
+        }
     }
     if (store && status <= CLI_FAILED && !show(&in, &lab, store, s)) status = CLI_FAILED;
     if (store) store_close(store);
     strbuf_free(&text);
     cli_lab_free(&lab);
+    strbuf_free(&command);
     input_free(&in);
     return status;
 }

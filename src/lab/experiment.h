@@ -216,6 +216,8 @@ struct experiment {
     struct lab_bar *bars;
     uint32_t bar_count;
     const char *path;
+    /* what makes it again; NULL: heddle reproduce */
+    const char *command;
     /* a study: names of other experiments, and of its own nothing but bars */
     const char *const *study;
     struct claim_set claims;

@@ -79,6 +79,10 @@ static void json_column(const struct lab_column *c, struct strbuf *out)
 static void key_command(const struct experiment *e, struct strbuf *out)
 {
     struct strbuf shared = {0}, command = {0};
+    if (e->command) {
+        key_text(out, "command", e->command);
+        return;
+    }
     strbuf_printf(&shared, "%s/experiments/%s.yaml", machine_data_dir(), e->name);
     strbuf_printf(&command, "heddle reproduce %s", strcmp(strbuf_text(&shared), e->path) ? e->path : e->name);
     key_text(out, "command", strbuf_text(&command));

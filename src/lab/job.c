@@ -251,7 +251,7 @@ const char **job_argv(const struct lab_job *job, const char *heddle, const char 
     return words;
 }
 
-static void put_quoted(const char *word, struct strbuf *out)
+void job_put_word(const char *word, struct strbuf *out)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
     if (*word && !word[strspn(word, plain)]) {
@@ -273,7 +273,7 @@ void job_command(const struct lab_job *job, struct strbuf *out)
     const char **words = job_argv(job, "heddle", NULL, &a);
     for (uint32_t i = 0; words[i]; i++) {
         if (i) strbuf_putc(out, ' ');
-        put_quoted(words[i], out);
+        job_put_word(words[i], out);
     }
     arena_free(&a);
 }

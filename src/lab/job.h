@@ -41,6 +41,8 @@ bool job_identity(const struct lab_job *job, struct strbuf *out, struct diag_lis
 /* The words of `heddle run ... --stats STATS`; `heddle` first, NULL last. Made in the arena; texts of the
  * job are not copied. `stats` may be NULL. */
 const char **job_argv(const struct lab_job *job, const char *heddle, const char *stats, struct arena *a);
+/* A word of a command line, quoted where a shell needs it. */
+void job_put_word(const char *word, struct strbuf *out);
 /* The command that a person would type, quoted for a shell. */
 void job_command(const struct lab_job *job, struct strbuf *out);
 /* An estimate of the host memory that it will need: for the machine, and for data of this size. */

@@ -117,6 +117,7 @@ if [ -e "$(dirname "$heddle")/../share/heddle/report.html" ]; then
     compare "${two[@]}" -o page.html >table 2>told
     is "page: status" $? 0
     check "page: the figure" grep -q 'speed-up over lrr' page.html
+    check "page: its command" grep -qF "\"command\":\"heddle compare ${two[*]} -o page.html" page.html
 fi
 [ $failures -eq 0 ] && echo "compare: ok"
 exit $((failures != 0))
