@@ -114,12 +114,14 @@ static void keep_trial(struct choose *c)
     for (uint32_t i = 0; i < c->kernel_count; i++) c->kernels[i].best = c->kernels[i].trial;
 }
 
-/* The trial becomes the best, and the number that was best before, a step back, comes next. */
+/* The trial becomes the best, and the number that was best before comes next. */
 static void turn_back(struct choose *c)
 {
+    const uint32_t before = c->best;
     keep_trial(c);
     c->sides_worse = 0;
-    c->is_down = !c->is_down;
+    c->is_down = before < c->best;
+    begin_trial(c, before);
 }
 
 static void note_worse_side(struct choose *c)
@@ -159,9 +161,11 @@ static void begin_next_trial(struct choose *c, const struct morpheus_params *p)
 
 static void decide(struct choose *c, const struct morpheus_params *p)
 {
-    if (c->has_best && !is_comparable(c))
+    if (c->has_best && !is_comparable(c)) {
         turn_back(c);
-    else if (!c->has_best || trial_is_better(c, p))
+        return;
+    }
+    if (!c->has_best || trial_is_better(c, p))
         keep_trial(c);
     else
         note_worse_side(c);

@@ -83,6 +83,14 @@ statistics() {
 "$writer" "$folder/left.db" "$stats" 1 1 bfs leave >/dev/null || exit 1
 expect 0 '10 runs read, 10 of them new' unpack "$folder/bfs.pack" "$folder/left.db"
 
+# what a sweep made is named without the folders above its store
+printf 'error: no %s/big.db.work/model.txt\n' "$folder" >"$folder/log2"
+"$writer" "$folder/path.db" "$folder/log2" 1 1 cfd fail >/dev/null || exit 1
+expect 0 'path.pack: 1 run$' pack "$folder/path.db" "$folder/path.pack"
+expect 0 '1 run read, 1 of them new' unpack "$folder/path.pack" "$folder/path2.db"
+path=$(answer "$folder/path2.db" "SELECT error FROM run" | tail -1)
+[[ $path == *"error: no big.db.work/model.txt" ]] || fail "a pack has the folder of its store: $path"
+
 # files that are not packs, or were damaged: status 2, and no run but whole ones
 expect 2 'nothing.pack: No such file' unpack "$folder/nothing.pack" "$folder/x.db"
 expect 2 'log: not a pack of runs' unpack "$folder/log" "$folder/x.db"

@@ -173,6 +173,19 @@ static void a_program_that_changes_is_measured_again_with_the_best_number(void *
     assert_true(choice.has_stopped);
 }
 
+/* The best number itself comes again, also where the trial was cut short by the most SMs, and where DRAM has
+ * too little to do for a larger number. */
+static void what_is_tried_again_is_the_best_number(void **state)
+{
+    struct morpheus_params p = online;
+    p.start = 40;
+    begin(&p);
+    for (uint32_t i = 0; i < 2; i++) launch_at(&p, A, 100, INSTS, 80);
+    assert_int_equal(sms, 48);
+    for (uint32_t i = 0; i < 2; i++) launch_at(&p, B, 20000, INSTS, 0);
+    assert_int_equal(sms, 40);
+}
+
 static void where_dram_is_idle_nothing_more_is_tried(void **state)
 {
     begin(&online);
@@ -249,6 +262,7 @@ int main(void)
         cmocka_unit_test(kernels_that_alternate_are_compared_with_their_like),
         cmocka_unit_test(a_trial_ends_without_its_leader),
         cmocka_unit_test(a_program_that_changes_is_measured_again_with_the_best_number),
+        cmocka_unit_test(what_is_tried_again_is_the_best_number),
         cmocka_unit_test(where_dram_is_idle_nothing_more_is_tried),
         cmocka_unit_test(where_dram_is_idle_fewer_are_tried),
         cmocka_unit_test(launches_with_other_roles_say_nothing),

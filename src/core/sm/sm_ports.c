@@ -105,7 +105,9 @@ static const uint64_t *port_live_registers(void *host, int warp, uint32_t pc)
 static bool port_registers_take(void *host, uint32_t from, uint32_t rows, uint32_t *first)
 {
     struct sm *m = host;
-    return registers_take(&m->residency.file, from, rows, first);
+    const bool has = registers_take(&m->residency.file, from, rows, first);
+    m->stats.lent_max = MAX(m->stats.lent_max, m->residency.file.lent_count);
+    return has;
 }
 
 static bool port_registers_give(void *host, uint32_t first, uint32_t rows)

@@ -160,6 +160,8 @@ const struct stat_row sm_stat_rows[] = {
                "capacity of the L1s, summed over active cycles", NULL),
     STAT_RATIO_OF(sm_stats, l1_size_cycles, active_cycles, "sm.l1_size", "bytes",
                   "capacity of an SM's L1 in its active cycles", NULL),
+    STAT_LARGEST(sm_stats, lent_max, "sm.lent_max", "rows",
+                 "most rows of the register file that mechanisms had at a time on one SM"),
     STAT_COUNT(sm_stats, lent_accesses, "sm.lent_accesses", "accesses",
                "accesses of mechanisms to banks of the register file", NULL),
     STAT_COUNT(sm_stats, lent_conflicts, "sm.lent_conflicts", "accesses",

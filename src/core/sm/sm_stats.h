@@ -61,8 +61,8 @@ struct sm_stats {
     uint64_t reexecutions;
     /* of mechanisms: asked for; of these, those that were not offered to the L1, by their end (prefetch.c) */
     uint64_t prefetches, prefetches_refused, prefetches_merged, prefetches_dropped;
-    /* of mechanisms, to banks of the register file */
-    uint64_t lent_accesses, lent_conflicts;
+    /* rows of the register file that mechanisms had at once, at most; their accesses to its banks */
+    uint64_t lent_max, lent_accesses, lent_conflicts;
     /* rows of registers that left for memory, and that came back; cycles in which one found its bank taken */
     uint64_t rows_out, rows_in, rows_late, row_conflicts;
 };
