@@ -84,7 +84,6 @@ static void run_timer(struct timed_gpu *g)
 
 static void take_sample(struct timed_gpu *g)
 {
-    units_catch_up(g->wiring.units);
     units_settle(g->wiring.units);
     sampler_take(&g->sampler, &g->snapshots, &g->records);
 }

@@ -144,9 +144,7 @@ struct units *units_create(const struct units_setup *s)
     make_logs(u);
     make_slice_turns(u);
     u->partition_low = NEW_PER_SLICE * u->slices_each;
-    u->dram_clock = s->time->clock.domains[DOMAIN_DRAM];
-    u->dram_first = u->dram_clock.period;
-    u->is_dram_slow = u->dram_clock.period > (tick)SLOW_DRAM * gpu_time_period(s->time, DOMAIN_L2);
+    u->is_dram_slow = gpu_time_period(s->time, DOMAIN_DRAM) > SLOW_DRAM * gpu_time_period(s->time, DOMAIN_L2);
     u->core_period = gpu_time_period(s->time, DOMAIN_CORE);
     wakes_init(&u->sm_wakes, u->sm_count, gpu_time_period(s->time, DOMAIN_CORE));
     wakes_init(&u->partition_wakes, u->partition_count, gpu_time_period(s->time, DOMAIN_L2));

@@ -11,9 +11,10 @@
  *
  * An SM that no other component can influence may run several cycles in one step (ahead_window.h).
  *
- * Between two L2 edges a channel exchanges nothing with other components, since its slices do not move. So
- * the edges of DRAM need no steps of their own: a channel has all of them together, in order, at the next L2
- * edge, or when units_catch_up is called. */
+ * The edges of DRAM need no steps of their own: a channel meets nobody but its slices, which move at edges of
+ * the L2, and knows how long they cannot see what it does (dram_seen_at). So it has the edges up to now
+ * together, in order, when a slice has a turn, when what it did may be seen, or when units_catch_up is
+ * called. */
 #ifndef HEDDLE_UNITS_H
 #define HEDDLE_UNITS_H
 

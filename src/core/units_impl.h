@@ -27,8 +27,6 @@ enum { SLOW_DRAM = 4 };
  * number of the round (crew.h); for up to 64 SMs and 64 partitions both together are one line. */
 struct order {
     tick now;
-    /* the first DRAM edge before now that has not had its turn */
-    tick dram_first;
     /* the edges that come next (wakes.h) */
     tick sm_horizon, partition_horizon;
     /* now is an edge of this domain, and it has its turn */
@@ -94,8 +92,7 @@ struct units {
     uint32_t sm_low, partition_low;
     /* SMs never run ahead */
     bool no_ahead;
-    struct clock_domain dram_clock;
-    /* its edges are rare beside those of the L2 */
+    /* edges of DRAM are rare beside those of the L2 */
     bool is_dram_slow;
     tick core_period;
     struct order *order;
@@ -132,8 +129,6 @@ struct units {
     bool is_coupled;
     /* enough SMs are awake to share their work */
     bool is_crowded;
-    /* the first DRAM edge that has not had its turn */
-    tick dram_first;
     /* mask of SMs that have had a turn in the present stretch of cycles, which ends at crowd_end */
     uint64_t *turned;
     tick crowd_end;

@@ -2,30 +2,20 @@
  * units_crew.c decides which thread does what. */
 #include "core/units_impl.h"
 
-enum {
-    /* DRAM edges that are counted by adding periods, which is cheaper than a division */
-    FEW_EDGES = 4,
-    /* words of notes that are read without testing first whether any is set */
-    FEW_NOTES = 2
-};
+/* Words of notes that are read without testing first whether any is set. */
+enum { FEW_NOTES = 2 };
 
 /* ---- when ---- */
 
 tick units_sm_wake(const struct units *u) { return wakes_least(&u->sm_wakes); }
 tick units_partition_wake(const struct units *u) { return wakes_least(&u->partition_wakes); }
 
-/* The edge at which a channel with this wake has its next turn. */
-static tick dram_edge(const struct units *u, tick wake)
-{
-    if (wake <= u->dram_first) return u->dram_first;
-    return wake == TICK_NEVER ? TICK_NEVER : clock_edge(&u->dram_clock, wake);
-}
-
 tick units_dram_edge(const struct units *u)
 {
     tick least = TICK_NEVER;
-    for (uint32_t i = 0; i < u->partition_count; i++) least = MIN(least, u->partitions[i].wake);
-    return dram_edge(u, least);
+    for (uint32_t i = 0; i < u->partition_count; i++)
+        least = MIN(least, dram_next_edge(u->partitions[i].channel, u->partitions[i].wake));
+    return least;
 }
 
 static tick slices_wake(const struct units *u, uint32_t partition)
@@ -36,17 +26,18 @@ static tick slices_wake(const struct units *u, uint32_t partition)
     return least;
 }
 
-/* When a channel with this wake wants its partition to have a turn. Where edges of DRAM are rare, not before
+/* When the channel of a partition wants the partition to have a turn. Where edges of DRAM are rare, not before
  * its own: else the partition would have a turn at every edge of the L2 until then, and do nothing. */
-static inline tick channel_turn(const struct units *u, tick wake)
+static inline tick channel_turn(const struct units *u, const struct unit *x)
 {
-    return UNLIKELY(u->is_dram_slow) ? dram_edge(u, wake) : wake;
+    const tick seen = dram_seen_at(x->channel, x->wake);
+    return UNLIKELY(u->is_dram_slow) ? MAX(seen, dram_next_edge(x->channel, x->wake)) : seen;
 }
 
 /* Enters a partition's wake. The channel's edges can wait for those of the slices. */
 static void hear_partition(struct units *u, uint32_t i)
 {
-    wakes_lower(&u->partition_wakes, i, MIN(slices_wake(u, i), channel_turn(u, u->partitions[i].wake)));
+    wakes_lower(&u->partition_wakes, i, MIN(slices_wake(u, i), channel_turn(u, &u->partitions[i])));
 }
 
 static void hear_all(struct units *u)
@@ -120,15 +111,11 @@ static void tick_channel(struct unit *x, tick now)
     wake_at(&x->wake, *dram_wake(x->channel));
 }
 
-/* Edges of a channel from `first` on, before `end`. */
-static void run_channel(const struct units *u, struct unit *x, tick first, tick end)
+/* The channel's turns at edges of DRAM before `end`. */
+static void run_channel(struct unit *x, tick end)
 {
-    const struct clock_domain *clock = &u->dram_clock;
-    for (tick edge = first; x->wake < end; edge += clock->period) {
-        if (x->wake > edge) edge = clock_edge(clock, x->wake);
-        if (edge >= end) return;
+    for (tick edge; x->wake < end && (edge = dram_next_edge(x->channel, x->wake)) < end;)
         tick_channel(x, edge);
-    }
 }
 
 /* Runs the slices of a partition whose time has come. Returns when they want to run again. A slice can
@@ -176,10 +163,10 @@ HOT static void work_on_partitions(struct units *u, struct turns *turns, uint32_
     for (; mask; mask &= mask - 1) {
         const uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(mask);
         struct unit *x = &u->partitions[i];
-        if (x->wake < o->now) run_channel(u, x, o->dram_first, o->now);
+        run_channel(x, o->now);
         tick slices = LIKELY(o->is_l2) ? tick_slices(u, i, o->now) : TICK_NEVER;
         if (UNLIKELY(!is_l2_alone)) slices = tick_dram_edge(u, i);
-        report(o->partition_horizon, turns, x, i, MIN(slices, channel_turn(u, x->wake)), u->partition_low);
+        report(o->partition_horizon, turns, x, i, MIN(slices, channel_turn(u, x)), u->partition_low);
     }
 }
 
@@ -202,21 +189,11 @@ void units_work(struct units *u, uint32_t number)
 
 /* ---- the order of the step ---- */
 
-/* Which DRAM edges up to now have not had their turn. */
-static void order_edges(struct units *u, struct order *o)
-{
-    const tick period = u->dram_clock.period;
-    o->dram_first = u->dram_first;
-    if (u->dram_first + FEW_EDGES * period <= o->now) u->dram_first = o->now - o->now % period;
-    while (u->dram_first <= o->now) u->dram_first += period;
-    o->is_dram = o->dram_first <= o->now && u->dram_first - period == o->now;
-}
-
 /* At an L2 edge: the partitions whose time has come. At another edge of DRAM, while a kernel drains: all
  * of them. */
 static void order_partitions(struct units *u, struct order *o)
 {
-    order_edges(u, o);
+    o->is_dram = gpu_time_is_edge(u->time, DOMAIN_DRAM);
     if (LIKELY(o->is_l2)) o->has_partitions = wakes_due(&u->partition_wakes, o->now, o->partitions);
     if (LIKELY(o->is_l2 && !o->no_skip)) return;
     wakes_due_all(&u->partition_wakes, gpu_time_edge_after(u->time, DOMAIN_L2), o->partitions);
@@ -441,6 +418,7 @@ void units_settle(struct units *u)
 {
     const tick now = u->time->now;
     u->ran_early = now;
+    units_catch_up(u);
     for (uint32_t i = 0; i < u->sm_count; i++) sm_settle(u->sms[i].sm, now);
     for (uint32_t i = 0; i < u->partition_count * u->slices_each; i++)
         l2_settle(slice_turn_of(u, i)->slice, now);
@@ -452,11 +430,11 @@ void units_catch_up(struct units *u)
 {
     const tick now = u->time->now;
     for (uint32_t i = 0; i < u->partition_count; i++) {
-        if (dram_edge(u, u->partitions[i].wake) >= now) continue;
-        run_channel(u, &u->partitions[i], u->dram_first, now);
+        struct unit *x = &u->partitions[i];
+        if (dram_next_edge(x->channel, x->wake) >= now) continue;
+        run_channel(x, now);
         hear_partition(u, i);
         mask_add(u->partition_pending, i);
         u->has_pending = true;
     }
-    if (u->dram_first < now) u->dram_first = clock_edge(&u->dram_clock, now);
 }

@@ -46,7 +46,8 @@ COLD struct dram_channel *dram_create(const struct dram_params *p, uint32_t inde
     memcpy(d->in, in, sizeof *d->in * slices);
     memcpy(d->out, out, sizeof *d->out * slices);
     for (uint32_t s = 0; s < slices; s++) link_note_pushes(in[s], &d->has_requests);
-    d->wake = d->ticked = d->way_ready = d->return_ready = TICK_NEVER;
+    d->wake = d->way_ready = d->return_ready = TICK_NEVER;
+    d->ticked = (tick)0 - d->period;
     d->ticked_clock = UINT64_MAX; /* one clock before the first */
     d->latency = (tick)p->latency * core->period;
     d->latency_min = (tick)(p->infinite ? dram_idle_latency(p, clock, core) : p->latency_min) * core->period;
@@ -65,6 +66,8 @@ COLD struct dram_channel *dram_create(const struct dram_params *p, uint32_t inde
     dram_ways_init(&d->way, d->inside_max);
     dram_ways_init(&d->returns, p->infinite ? IDEAL_RETURNS : p->return_queue);
     dram_chips_init(&d->chips, &d->params);
+    d->read_time = (uint32_t)(p->tcl + d->chips.burst_clocks) * d->period;
+    d->out_latency = out[0]->latency;
     dram_queue_init(&d->queue, &d->params, d->stats.queue_level);
     return d;
 }
@@ -216,6 +219,33 @@ static void channel_enqueue(struct dram_channel *d, uint64_t clock)
 }
 
 /* ---- time ---- */
+
+tick dram_next_edge(const struct dram_channel *d, tick wake)
+{
+    const tick next = d->ticked + d->period;
+    if (LIKELY(wake <= next)) return next;
+    return wake == TICK_NEVER ? TICK_NEVER : round_up_u64(wake, d->period);
+}
+
+/* A slice of the channel's waits for room in its link. */
+static bool channel_has_waiting_slice(const struct dram_channel *d)
+{
+    bool waits = false;
+    for (uint32_t s = 0; s < d->slices; s++) waits |= d->in[s]->producer_waits;
+    return waits;
+}
+
+static inline tick later_by(tick t, uint32_t span) { return MIN(t, TICK_NEVER - span) + span; }
+
+/* Slices see data that comes back, and room that is made for them where they wait for it. Data comes from a
+ * read that is complete, or from one whose last command is not given before the wake. A complete read that
+ * its slice has no room for is not given back before the wake either: the link wakes the channel. */
+tick dram_seen_at(const struct dram_channel *d, tick wake)
+{
+    if (UNLIKELY(d->is_infinite) || (d->has_requests && channel_has_waiting_slice(d))) return wake;
+    const tick complete = d->return_ready > d->ticked ? d->return_ready : wake;
+    return later_by(MIN(complete, later_by(wake, d->read_time)), d->out_latency);
+}
 
 /* When a link of the slices has something for a queue with room. */
 static void channel_plan_links(struct dram_channel *d, tick next)

@@ -21,6 +21,7 @@ RING_TYPE(dram_ways, struct dram_way) /* requests with times */
 /* Ordered by lines of the host's cache: the first says what there may be to do and when, the others come
  * in the order in which a clock with something to do needs them. A time that is not set is TICK_NEVER. */
 struct dram_channel {
+    /* ticked: the newest; one period before tick 0 where there was none */
     tick wake, ticked;
     /* that of `ticked` */
     uint64_t ticked_clock;
@@ -55,8 +56,10 @@ struct dram_channel {
     /* third line */
     uint64_t all_banks;
     uint64_t pending_since;
-    /* ticks */
-    tick latency, latency_min;
+    /* ticks: on the way to the queue; from the last command of a read to the end of its data, at least; of the
+     * links to the slices */
+    tick latency;
+    uint32_t read_time, out_latency;
     struct link **in, **out;
     struct req_pool *pool;
     /* turn: the slice that is asked first */
@@ -72,6 +75,8 @@ struct dram_channel {
     /* [enum req_kind]: sectors of the requests that came, for the laws */
     uint64_t sectors[REQ_WRITE + 1];
     const struct addrmap *map;
+    /* ticks */
+    tick latency_min;
     /* 32-byte sectors of one burst, and bursts of one sector: one of the two is 1 */
     uint32_t burst_sectors, sector_bursts;
 

@@ -29,6 +29,8 @@ struct bench {
     struct clock_domain clock, core;
     uint32_t slices, link_depth, drain_every; /* the mock takes an answer every drain_every clocks */
     bool no_skip;
+    /* the channel has its clocks as late as dram_seen_at allows */
+    bool is_lazy;
     struct dram_observer observer;
     /* what happens */
     struct event *events; /* in order of clock */
@@ -97,20 +99,39 @@ static inline void bench_receive(struct bench *b, struct req_pool *pool, struct 
     }
 }
 
+/* The channel's clocks before `end` that have not come. */
+static inline void bench_catch_up(struct dram_channel *d, tick end)
+{
+    for (tick edge; (edge = dram_next_edge(d, *dram_wake(d))) < end;) dram_tick(d, edge);
+}
+
+/* Have the mock slices something to do: an event that is new, something to take, room for what was refused, or
+ * something that the channel did? */
+static inline bool bench_is_due(const struct bench *b, struct dram_channel *d, struct link **out, tick now,
+                                uint32_t first, tick slices_wake)
+{
+    bool is_due = slices_wake <= now || dram_seen_at(d, *dram_wake(d)) <= now;
+    for (uint32_t s = 0; s < b->slices; s++) is_due |= link_next(out[s]) <= now;
+    for (uint32_t i = first; i < b->event_count && b->events[i].clock * (tick)b->clock.period <= now; i++)
+        is_due |= b->events[i].clock * (tick)b->clock.period == now;
+    return is_due;
+}
+
 /* Runs all events to the end, at most `limit` clocks. */
 static inline void bench_run_for(struct bench *b, uint64_t limit)
 {
     struct diag_list diags = {0};
     struct req_pool pool;
     struct link in[SLICES_MAX], out[SLICES_MAX], *ins[SLICES_MAX], *outs[SLICES_MAX];
+    tick slices_wake = TICK_NEVER;
     req_pool_init(&pool, EVENTS_MAX);
     struct addrmap *map = addrmap_create(&b->map_params, &diags);
     assert_non_null(map);
     assert_true(dram_check(&b->params, map, &diags));
     for (uint32_t s = 0; s < b->slices; s++) {
         ins[s] = &in[s], outs[s] = &out[s];
-        link_init(&in[s], "in", b->link_depth, b->clock.period, NULL, NULL);
-        link_init(&out[s], "out", b->link_depth, b->clock.period, NULL, NULL);
+        link_init(&in[s], "in", b->link_depth, b->clock.period, &slices_wake, NULL);
+        link_init(&out[s], "out", b->link_depth, b->clock.period, NULL, &slices_wake);
     }
     struct dram_channel *d =
         dram_create(&b->params, 0, map, &b->clock, &b->core, &pool, ins, outs, b->slices);
@@ -120,6 +141,11 @@ static inline void bench_run_for(struct bench *b, uint64_t limit)
     uint32_t first = 0;
     tick now = 0;
     for (; now < limit * b->clock.period; now += b->clock.period) {
+        if (b->is_lazy) {
+            if (!bench_is_due(b, d, outs, now, first, slices_wake)) continue;
+            bench_catch_up(d, now);
+            if (slices_wake <= now) slices_wake = TICK_NEVER;
+        }
         bool blocked[SLICES_MAX] = {false};
         for (uint32_t i = first; i < b->event_count && b->events[i].clock * (tick)b->clock.period <= now;
              i++) {
@@ -134,10 +160,11 @@ static inline void bench_run_for(struct bench *b, uint64_t limit)
             sent[i] = true;
         }
         while (first < b->event_count && sent[first]) first++;
-        if (b->no_skip || *dram_wake(d) <= now) dram_tick(d, now);
+        if (!b->is_lazy && (b->no_skip || *dram_wake(d) <= now)) dram_tick(d, now);
         for (uint32_t s = 0; s < b->slices; s++) bench_receive(b, &pool, &out[s], now);
         if (first == b->event_count && pool.live == 0 && dram_idle(d)) break;
     }
+    bench_catch_up(d, now);
     b->end = now / b->clock.period;
     b->live = pool.live;
     dram_settle(d, now);

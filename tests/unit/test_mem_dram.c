@@ -424,6 +424,31 @@ static void skipping_idle_clocks_changes_nothing(void **state)
     }
 }
 
+/* A channel that has its clocks no sooner than its slices can see what it did in them. */
+static void late_clocks_change_nothing(void **state)
+{
+    for (uint64_t seed = 0; seed < 120; seed++) {
+        struct bench at_once, late;
+        for (uint32_t i = 0; i < 2; i++) {
+            struct bench *b = i ? &late : &at_once;
+            bench_init(b);
+            random_params(b, seed);
+            b->is_lazy = i;
+            fill_random(b, seed, 600, seed % 3 ? 100 : 3000);
+            if (i)
+                bench_run_for(b, at_once.end + 1);
+            else
+                bench_run(b);
+        }
+        assert_memory_equal(late.back, at_once.back, sizeof *late.back * late.event_count);
+        assert_memory_equal(late.order, at_once.order, sizeof *late.order * late.event_count);
+        late.stats.cycles = at_once.stats.cycles; /* the lazy one runs to its limit */
+        assert_memory_equal(&late.stats, &at_once.stats, sizeof late.stats);
+        bench_free(&at_once);
+        bench_free(&late);
+    }
+}
+
 static void nothing_is_lost_at_depth_1(void **state)
 {
     for (uint32_t drain = 0; drain < 2; drain++) {
@@ -554,6 +579,7 @@ int main(void)
         cmocka_unit_test(infinite_bandwidth_gives_every_request_the_idle_latency),
         cmocka_unit_test(refresh_closes_the_rows_and_holds_the_banks),
         cmocka_unit_test(skipping_idle_clocks_changes_nothing),
+        cmocka_unit_test(late_clocks_change_nothing),
         cmocka_unit_test(nothing_is_lost_at_depth_1),
         cmocka_unit_test(full_link_to_the_l2_stops_the_channel),
         cmocka_unit_test(queue_statistics_cover_its_usage),
