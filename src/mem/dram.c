@@ -242,7 +242,7 @@ static inline tick later_by(tick t, uint32_t span) { return MIN(t, TICK_NEVER - 
  * its slice has no room for is not given back before the wake either: the link wakes the channel. */
 tick dram_seen_at(const struct dram_channel *d, tick wake)
 {
-    if (UNLIKELY(d->is_infinite) || (d->has_requests && channel_has_waiting_slice(d))) return wake;
+    if (d->has_requests && channel_has_waiting_slice(d)) return wake;
     const tick complete = d->return_ready > d->ticked ? d->return_ready : wake;
     return later_by(MIN(complete, later_by(wake, d->read_time)), d->out_latency);
 }
