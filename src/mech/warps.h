@@ -16,8 +16,8 @@ static inline int warps_count(uint64_t warps) { return __builtin_popcountll(warp
  * not empty. */
 static inline int warps_after(uint64_t warps, int last)
 {
-    uint64_t above = last < 0 ? warps : warps & (~1ull << last); /* last = 63: the shift leaves nothing */
-    return warps_first(above ? above : warps);
+    const unsigned from = (unsigned)(last + 1) % 64;
+    return (int)((from + (unsigned)warps_first(warps >> from | warps << (-from % 64))) % 64);
 }
 
 /* The slot with the smallest order number; equal numbers: the lowest slot. warps is not empty. */

@@ -58,19 +58,21 @@ void fetch_check(struct sm *m, struct context *x)
 {
     struct bank *b = bank_at(m, x->slot);
     const uint64_t bit = slot_bit(x->slot);
-    want(m, b->fetch.empty & bit);
-    if (!x->fetch_buffered) {
-        const struct fetch_latch *l = latch_of(m, x);
-        if (l && l->pc == x->next_pc) return;
+    const bool is_empty = b->fetch.empty & bit;
+    const bool has_next = (x->fetch_buffered != 0) & (x->fetch_buffer_pc == x->next_pc);
+    m->fetching.wants |= is_empty;
+    if (LIKELY(is_empty | has_next)) {
+        b->fetch.buffered = (b->fetch.buffered & ~bit) | (has_next ? bit : 0);
+        return;
     }
-    if (x->fetch_buffered && x->fetch_buffer_pc == x->next_pc)
-        b->fetch.buffered |= bit;
-    else if (!m->fetch.past_branch)
+    const struct fetch_latch *l = x->fetch_buffered ? NULL : latch_of(m, x);
+    if (l && l->pc == x->next_pc) return;
+    if (!m->fetch.past_branch) {
         flush_buffer(m, x);
-    else {
-        b->fetch.buffered &= ~bit;
-        if (x->fetch_buffered) b->fetch.astray |= bit;
+        return;
     }
+    b->fetch.buffered &= ~bit;
+    if (x->fetch_buffered) b->fetch.astray |= bit;
 }
 
 void fetch_wait(struct sm *m, struct context *x)
@@ -104,12 +106,13 @@ COLD void fetch_in(struct sm *m, struct context *x)
 void fetch_consume(struct sm *m, struct context *x)
 {
     debug_assert(x->fetch_buffered && x->fetch_buffer_pc == x->next_pc);
-    x->fetch_pc = ++x->fetch_buffer_pc;
-    if (--x->fetch_buffered) return;
     struct bank *b = bank_at(m, x->slot);
-    b->fetch.buffered &= ~slot_bit(x->slot);
-    b->fetch.empty |= slot_bit(x->slot);
-    m->fetching.wants = true;
+    x->fetch_pc = ++x->fetch_buffer_pc;
+    const bool is_last = --x->fetch_buffered == 0;
+    const uint64_t emptied = is_last ? slot_bit(x->slot) : 0;
+    b->fetch.buffered &= ~emptied;
+    b->fetch.empty |= emptied;
+    m->fetching.wants |= is_last;
 }
 
 COLD static void correct_bank(struct sm *m, struct bank *b, uint32_t first_slot)
@@ -185,17 +188,18 @@ static uint64_t wanting(const struct bank *b)
 static uint32_t next_in_turn(const struct sm *m, const uint64_t *slots_of)
 {
     const uint32_t banks = m->state.bank_count;
-    const uint64_t last = slot_bit(m->fetch.last), passed = last | (last - 1);
+    const uint32_t last_bank = slot_bank(m->fetch.last), last_bit = m->fetch.last % SM_BANK_SLOTS;
     uint32_t best = SM_NONE, best_turn = UINT32_MAX;
     for (uint32_t bank = 0; bank < banks; bank++) {
         const uint64_t slots = slots_of[bank];
         if (!slots) continue;
-        const uint64_t ahead = slots & ~(bank <= slot_bank(m->fetch.last) ? passed : last - 1);
-        const uint32_t bit = (uint32_t)__builtin_ctzll(ahead ? ahead : slots);
-        const uint32_t turn = bit * banks + bank + (ahead ? 0 : SM_SLOTS_MAX);
+        const bool had_turn = bank <= last_bank; /* the bank, with last_bit */
+        const uint32_t from = (last_bit + had_turn) % SM_BANK_SLOTS;
+        const uint32_t passed = (uint32_t)__builtin_ctzll(slots >> from | slots << (-from % SM_BANK_SLOTS));
+        const uint32_t turn = (passed + had_turn) * banks + bank - last_bank;
         if (turn >= best_turn) continue;
         best_turn = turn;
-        best = bank * SM_BANK_SLOTS + bit;
+        best = bank * SM_BANK_SLOTS + (from + passed) % SM_BANK_SLOTS;
     }
     return best;
 }
