@@ -136,7 +136,7 @@ static inline void link_spend(struct link *l, uint32_t count, tick since, tick n
 /* Pops of this tick so far; since: the time of the last change. Slots that were emptied before are free. */
 static inline uint32_t link_pops_at(const struct link *l, tick since, tick now)
 {
-    return l->pop_count & -(uint32_t)(since == now);
+    return since == now ? l->pop_count : 0;
 }
 
 /* Accounts for the time since the last change. */
