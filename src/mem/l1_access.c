@@ -189,8 +189,7 @@ COLD static void l1_bypass(struct l1 *c, tick now, const struct l1_txn *t)
 {
     if (t->is_prefetch) return;
     c->nodes_left -= t->token != L1_NO_TOKEN;
-    struct req r = l1_req_of(c, now, t, t->token, L1_SENT);
-    l1_request(c, now, &r);
+    l1_send_as(c, now, t, t->token);
     c->stats.bypassed++;
 }
 

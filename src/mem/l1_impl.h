@@ -441,9 +441,31 @@ void l1_drop_line(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cau
 void l1_drop_awaited(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause, bool was_valid);
 /* Writes a dirty line back, if there is room. False: an access of this way has to wait for it. */
 bool l1_clean(struct l1 *c, tick now, uint32_t victim, enum l1_way way);
+/* What the L1 would ask for. */
 struct req l1_req_of(const struct l1 *c, tick now, const struct l1_txn *t, uint32_t token,
                      enum l1_answer outcome);
-void l1_request(struct l1 *c, tick now, const struct req *r);
+/* The same in a request of the pool (req_take), which l1_request sends. */
+static inline void l1_fill_request(const struct l1 *c, struct req *r, tick now, const struct l1_txn *t,
+                                   uint32_t token, enum l1_answer outcome)
+{
+    r->addr = t->addr;
+    r->sectors = t->sectors;
+    r->write_bytes = t->write_bytes;
+    r->kind = t->kind;
+    r->cls = t->cls;
+    r->is_prefetch = t->is_prefetch;
+    r->is_fill_partial = t->partial;
+    r->l1_outcome = (uint8_t)outcome;
+    r->sm = c->sm;
+    r->warp = t->warp;
+    r->owner = t->owner;
+    r->pc = t->pc;
+    r->token = token;
+    r->born = now;
+}
+void l1_request(struct l1 *c, tick now, uint32_t req);
+/* Sends an access past the L1. */
+void l1_send_as(struct l1 *c, tick now, const struct l1_txn *t, uint32_t token);
 
 /* l1_take.c */
 /* hooks.take_miss is asked. r->taken: it takes the miss; else p->asks_taker is false, and the answer is that

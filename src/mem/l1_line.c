@@ -12,9 +12,10 @@ static inline void l1_send(struct l1 *c, tick now, uint32_t id)
     l1_tell_level(c, now);
 }
 
-HOT void l1_request(struct l1 *c, tick now, const struct req *r)
+HOT void l1_request(struct l1 *c, tick now, uint32_t id)
 {
-    uint32_t id = req_new(c->pool, r);
+    struct req *r = req_at(c->pool, id);
+    req_start(c->pool, r);
     c->requests_out++;
     switch ((enum req_kind)r->kind) {
     case REQ_READ: c->stats.requests_read++; break;
@@ -31,21 +32,16 @@ HOT void l1_request(struct l1 *c, tick now, const struct req *r)
 struct req l1_req_of(const struct l1 *c, tick now, const struct l1_txn *t, uint32_t token,
                      enum l1_answer outcome)
 {
-    return (struct req){.addr = t->addr,
-                        .sectors = t->sectors,
-                        .write_bytes = t->write_bytes,
-                        .kind = t->kind,
-                        .cls = t->cls,
-                        .is_prefetch = t->is_prefetch,
-                        .is_fill_partial = t->partial,
-                        .l1_outcome = (uint8_t)outcome,
-                        .sm = c->sm,
-                        .warp = t->warp,
-                        .owner = t->owner,
-                        .pc = t->pc,
-                        .token = token,
-                        .next = REQ_NONE,
-                        .born = now};
+    struct req r = {.next = REQ_NONE};
+    l1_fill_request(c, &r, now, t, token, outcome);
+    return r;
+}
+
+void l1_send_as(struct l1 *c, tick now, const struct l1_txn *t, uint32_t token)
+{
+    const uint32_t id = req_take(c->pool);
+    l1_fill_request(c, req_at(c->pool, id), now, t, token, L1_SENT);
+    l1_request(c, now, id);
 }
 
 COLD void l1_write_back(struct l1 *c, tick now, uint32_t line)
@@ -56,19 +52,21 @@ COLD void l1_write_back(struct l1 *c, tick now, uint32_t line)
     l1_note(c, L1_CHANGE_OTHER);
     l->dirty = 0;
     if (l1_answers_itself(c)) return;
-    struct req r = {.addr = l->addr,
-                    .sectors = sectors,
-                    .write_bytes = CACHE_SECTOR_BYTES * (uint32_t)__builtin_popcount(sectors),
-                    .kind = REQ_WRITE,
-                    .cls = REQ_LOCAL,
-                    .l1_outcome = L1_SENT,
-                    .sm = c->sm,
-                    .warp = l->owner_warp,
-                    .pc = l->owner_pc,
-                    .token = L1_WRITE_BACK_STORE,
-                    .next = REQ_NONE,
-                    .born = now};
-    l1_request(c, now, &r);
+    const uint32_t id = req_take(c->pool);
+    *req_at(c->pool, id) =
+        (struct req){.addr = l->addr,
+                     .sectors = sectors,
+                     .write_bytes = CACHE_SECTOR_BYTES * (uint32_t)__builtin_popcount(sectors),
+                     .kind = REQ_WRITE,
+                     .cls = REQ_LOCAL,
+                     .l1_outcome = L1_SENT,
+                     .sm = c->sm,
+                     .warp = l->owner_warp,
+                     .pc = l->owner_pc,
+                     .token = L1_WRITE_BACK_STORE,
+                     .next = REQ_NONE,
+                     .born = now};
+    l1_request(c, now, id);
 }
 
 /* ---- lines ---- */

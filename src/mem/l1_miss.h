@@ -76,12 +76,14 @@ static inline uint32_t l1_reserve_line(struct l1 *c, tick now, const struct l1_t
 static inline void l1_fetch(struct l1 *c, tick now, tick born, const struct l1_txn *t,
                             const struct l1_plan *p)
 {
-    struct req r = l1_req_of(c, born, t, p->entry, L1_MISS);
-    r.kind = REQ_READ;
-    r.write_bytes = 0;
-    r.is_fill_partial = false;
-    r.sectors = c->is_sectored ? p->missing : c->line_sectors;
-    l1_request(c, now, &r);
+    const uint32_t id = req_take(c->pool);
+    struct req *r = req_at(c->pool, id);
+    l1_fill_request(c, r, born, t, p->entry, L1_MISS);
+    r->kind = REQ_READ;
+    r->write_bytes = 0;
+    r->is_fill_partial = false;
+    r->sectors = c->is_sectored ? p->missing : c->line_sectors;
+    l1_request(c, now, id);
 }
 
 #endif

@@ -28,8 +28,7 @@ static void l1_write_through(struct l1 *c, tick now, const struct l1_txn *t, con
     if (!p->travels) return;
     c->nodes_left -= p->waits;
     c->writes_pending[t->warp]++;
-    struct req r = l1_req_of(c, now, t, is_atomic ? t->token : L1_STORE, L1_SENT);
-    l1_request(c, now, &r);
+    l1_send_as(c, now, t, is_atomic ? t->token : L1_STORE);
 }
 
 /* ---- local stores ---- */

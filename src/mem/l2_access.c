@@ -97,20 +97,23 @@ static void l2_read_hit(struct l2_slice *s, uint32_t id, struct req *r, tick now
 static uint32_t l2_dram_request(struct l2_slice *s, const struct req *cause, uint64_t addr, uint32_t sectors,
                                 enum req_kind kind, tick now)
 {
-    const struct req made = {.addr = addr,
-                             .sectors = sectors,
-                             .write_bytes = kind == REQ_WRITE ? l2_sector_bytes(sectors) : 0,
-                             .kind = (uint8_t)kind,
-                             .cls = cause->cls,
-                             .is_prefetch = cause->is_prefetch,
-                             .sm = cause->sm,
-                             .warp = cause->warp,
-                             .pc = cause->pc,
-                             .token = s->head_line,
-                             .slice = cause->slice,
-                             .channel = cause->channel,
-                             .born = now};
-    return req_new(s->pool, &made);
+    const uint32_t id = req_take(s->pool);
+    struct req *r = req_at(s->pool, id);
+    r->addr = addr;
+    r->sectors = sectors;
+    r->write_bytes = kind == REQ_WRITE ? l2_sector_bytes(sectors) : 0;
+    r->kind = (uint8_t)kind;
+    r->cls = cause->cls;
+    r->is_prefetch = cause->is_prefetch;
+    r->sm = cause->sm;
+    r->warp = cause->warp;
+    r->pc = cause->pc;
+    r->token = s->head_line;
+    r->slice = cause->slice;
+    r->channel = cause->channel;
+    r->born = now;
+    req_start(s->pool, r);
+    return id;
 }
 
 static void l2_evict(struct l2_slice *s, const struct req *r, const struct l2_plan *plan, tick now)

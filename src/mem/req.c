@@ -48,25 +48,30 @@ void req_rename(const struct req_pool *p, struct req *r, uint64_t addr, uint32_t
     req_route(p, r);
 }
 
-uint32_t req_new(struct req_pool *p, const struct req *init)
+COLD uint32_t req_take_fresh(struct req_pool *p)
 {
-    uint32_t id = p->free_head;
-    if (id != REQ_NONE) {
-        p->free_head = p->items[id].next;
-        p->spare--;
-    } else if (p->fresh < p->cap)
-        id = p->fresh++;
-    else
+    if (p->fresh == p->cap)
         UNREACHABLE("the request pool is exhausted: it is smaller than the machine's queues");
-    struct req *r = &p->items[id];
-    *r = *init;
-    r->next = REQ_NONE;
+    return p->fresh++;
+}
+
+void req_start(struct req_pool *p, struct req *r)
+{
     req_route(p, r);
     p->made++;
     p->live++;
-    assert(init->owner < REQ_OWNERS);
-    p->owners[init->owner].made++;
-    p->owners[init->owner].live++;
+    assert(r->owner < REQ_OWNERS);
+    p->owners[r->owner].made++;
+    p->owners[r->owner].live++;
+}
+
+uint32_t req_new(struct req_pool *p, const struct req *init)
+{
+    const uint32_t id = req_take(p);
+    struct req *r = req_at(p, id);
+    *r = *init;
+    r->next = REQ_NONE;
+    req_start(p, r);
     return id;
 }
 

@@ -113,6 +113,12 @@ void req_part_balance(struct req_pool *part, struct req_pool *whole, uint32_t lo
 /* Counts the requests of this owner from 0 again. */
 void req_pool_clear_owner(struct req_pool *p, uint32_t owner);
 uint32_t req_new(struct req_pool *p, const struct req *init);
+/* req_new in two steps, for a caller that fills the request where it lies: a request that was filled elsewhere a
+ * moment ago is copied slowly, since the host reads several of its fields at once while their writes are still
+ * on the way. req_take (below): a request that is 0, but for `next`; req_start: it is filled. */
+void req_start(struct req_pool *p, struct req *r);
+/* For req_take: a request that has never been used. */
+uint32_t req_take_fresh(struct req_pool *p);
 void req_del(struct req_pool *p, uint32_t id);
 /* The request is for these sectors of this line from now on. */
 void req_rename(const struct req_pool *p, struct req *r, uint64_t addr, uint32_t sectors);
@@ -123,6 +129,17 @@ static inline uint32_t req_sector_count(uint32_t mask)
                      : (uint32_t)__builtin_popcount(mask);
 }
 static inline struct req *req_at(struct req_pool *p, uint32_t id) { return &p->items[id]; }
+static inline uint32_t req_take(struct req_pool *p)
+{
+    uint32_t id = p->free_head;
+    if (LIKELY(id != REQ_NONE)) {
+        p->free_head = p->items[id].next;
+        p->spare--;
+    } else
+        id = req_take_fresh(p);
+    p->items[id] = (struct req){.next = REQ_NONE};
+    return id;
+}
 static inline bool req_is_context(const struct req *r) { return r->addr >= REQ_CONTEXT_BASE; }
 
 #endif
