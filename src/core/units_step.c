@@ -152,7 +152,13 @@ static struct turns no_turns(tick *at) { return (struct turns){.xbar_wake = TICK
 HOT static void work_on_sms(struct units *u, struct turns *turns, uint32_t w, uint64_t mask)
 {
     const tick now = u->order->now;
-    for (; mask; mask &= mask - 1) work_on_sm(u, turns, w * 64 + (uint32_t)__builtin_ctzll(mask), now);
+    while (mask) {
+        const uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(mask);
+        mask &= mask - 1;
+        const struct unit *next = &u->sms[mask ? w * 64 + (uint32_t)__builtin_ctzll(mask) : i];
+        for (uint32_t k = 0; k < 4; k++) __builtin_prefetch((const char *)next->sm + k * HOST_LINE);
+        work_on_sm(u, turns, i, now);
+    }
 }
 
 /* Partitions of word w: DRAM edges since the last step, then the slices. */
