@@ -29,20 +29,20 @@ struct dram_channel {
     uint64_t command_next;
     /* banks that work on a request */
     uint64_t busy_banks;
-    /* the least of refresh_due */
-    uint64_t refresh_next;
     /* the head of `way` is at the queue */
     tick way_ready;
     /* the data of the head of `returns` is complete */
     tick return_ready;
+    /* ticks: from the last command of a read to the end of its data, at least; of the links to the slices */
+    uint32_t read_time, out_latency;
 
     /* second line */
     /* requests on the fixed way to the queue */
     struct dram_ways way;
     /* reads, by ready time */
     struct dram_ways returns;
-    /* requests in the channel */
-    uint32_t inside, inside_max;
+    /* the least of refresh_due */
+    uint64_t refresh_next;
     /* of the command clock */
     uint32_t period;
     /* a link from the slices holds something: the link sets it, the channel clears it */
@@ -56,10 +56,10 @@ struct dram_channel {
     /* third line */
     uint64_t all_banks;
     uint64_t pending_since;
-    /* ticks: on the way to the queue; from the last command of a read to the end of its data, at least; of the
-     * links to the slices */
+    /* ticks, on the way to the queue */
     tick latency;
-    uint32_t read_time, out_latency;
+    /* requests in the channel */
+    uint32_t inside, inside_max;
     struct link **in, **out;
     struct req_pool *pool;
     /* turn: the slice that is asked first */

@@ -15,14 +15,14 @@ struct timed_group {
 
 /* One load instruction of the program, as in APRES Table I, and what becomes of its lines. */
 struct pc_load_stats {
-    /* warp instructions */
-    uint64_t executions;
-    /* transactions, when issued */
-    uint64_t lines;
     /* at the L1; a merge waits for a miss under way */
     uint64_t accesses, misses, merges;
     /* different lines among the accesses of this SM: #L of Table I */
     uint64_t unique_lines;
+    /* warp instructions */
+    uint64_t executions;
+    /* transactions, when issued */
+    uint64_t lines;
     /* pairs of successive executions by different warps */
     uint64_t strides;
     /* address difference / warp difference */

@@ -17,8 +17,9 @@ struct sm_load {
     } last;
     struct pc_load_stats stats;
 };
-_Static_assert(offsetof(struct sm_load, stats.stride.at[2]) <= 2 * HOST_LINE,
-               "what most executions and accesses count is two lines of the host's cache");
+_Static_assert(offsetof(struct sm_load, stats.executions) == HOST_LINE &&
+                   offsetof(struct sm_load, stats.stride.at[2]) <= 2 * HOST_LINE,
+               "what an access counts is a line of the host's cache, what an execution counts the next one");
 
 /* A warp, by its number in the grid, executed the load at the address of its first lane; it touched `lines`
  * lines. */
