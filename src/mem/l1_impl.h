@@ -484,6 +484,7 @@ bool l1_stays_refused(struct l1 *c, tick now);
 
 /* l1_pipe.c */
 void l1_pipe_create(struct l1_pipe *p, const struct l1_params *params);
+/* It has a slot: l1_admit_port. */
 enum l1_answer l1_pipe_put(struct l1 *c, tick now, const struct l1_txn *t);
 void l1_pipe_tick(struct l1 *c, tick now);
 /* When the head is to be looked at. */
