@@ -1,6 +1,7 @@
 /* l2_admit.h: may the request at the tags of a slice go on in this cycle, and if not, what does it wait
- * for? The access (l2_access.c) and the prediction that lets the slice sleep (l2_sleep.c) both ask here.
- * Inside mem/ only. */
+ * for? The access (l2_access.c) and the prediction that lets the slice sleep (l2_sleep.c) both ask here. The
+ * times from which on a request can enter, a fill can take its port and a reply of a chain can leave are here,
+ * too: the stages (l2.c, l2_port.c) act from then on, and the slice sleeps until then. Inside mem/ only. */
 #ifndef HEDDLE_L2_ADMIT_H
 #define HEDDLE_L2_ADMIT_H
 
@@ -28,6 +29,29 @@ static inline tick l2_pipe_closes(const struct l2_ring *pipe, uint32_t stages, u
     const uint32_t count = pipe->ring.count;
     if (UNLIKELY(count >= stages)) return 0;
     return count >= late_slots ? l2_ring_at(pipe, late_slots - 1)->ready : TICK_NEVER;
+}
+
+/* The first time, `from` or later, at which the head of the access queue can enter the pipeline; TICK_NEVER:
+ * there is none, or the pipeline is closed. */
+static inline tick l2_enter_at(const struct l2_slice *s, tick from)
+{
+    const tick at = MAX(from, link_next(s->in));
+    return at < s->closed_from ? at : TICK_NEVER;
+}
+
+/* From this time on the oldest fill can take its port; TICK_NEVER: there is none, or another one has it. */
+static inline tick l2_fill_at(const struct l2_slice *s)
+{
+    if (!s->has_fills || s->fill_ready != TICK_NEVER) return TICK_NEVER;
+    return s->fill_port ? link_next(s->from_dram) : MAX(link_next(s->from_dram), s->port_free);
+}
+
+/* From this time on the oldest reply of the chains can leave, where the response queue has room: an atomic
+ * waits for the atomic unit. There is a chain (s->drains). */
+static inline tick l2_drain_at(const struct l2_slice *s)
+{
+    const uint32_t id = s->mshr.entries[*l2_drain_front(&s->drain)].head;
+    return req_at(s->pool, id)->kind == REQ_ATOMIC ? s->atomic_free : 0;
 }
 
 /* L2_GOES_ON, or the one cause to which the head is charged. Changes nothing: asking twice gives the same
