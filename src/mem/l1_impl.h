@@ -298,7 +298,6 @@ struct l1 {
     tick stolen_time;
     struct l1_params p;
     uint32_t flush_cursor, flush_from;
-    tick *sm_wake;
     _Alignas(HOST_LINE) struct l1_stats stats;
     uint32_t writes_pending[L1_WARPS_MAX];
 };
