@@ -178,7 +178,8 @@ static bool l1_drains(const struct l1 *c, enum l1_answer cause)
 
 /* Why a load of this plan is refused, now or in the next cycles, if nothing changes. L1_HIT: it is taken, or
  * this is not known. */
-static enum l1_answer l1_foresee_plan(const struct l1 *c, const struct l1_plan *p)
+static inline __attribute__((always_inline)) enum l1_answer l1_foresee_plan(const struct l1 *c,
+                                                                            const struct l1_plan *p)
 {
     const enum l1_answer cause = l1_admit(c, p);
     return l1_is_stall(cause) && !l1_drains(c, cause) ? cause : L1_HIT;

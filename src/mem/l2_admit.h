@@ -31,27 +31,26 @@ static inline tick l2_pipe_closes(const struct l2_ring *pipe, uint32_t stages, u
     return count >= late_slots ? l2_ring_at(pipe, late_slots - 1)->ready : TICK_NEVER;
 }
 
-/* The first time, `from` or later, at which the head of the access queue can enter the pipeline; TICK_NEVER:
- * there is none, or the pipeline is closed. */
-static inline tick l2_enter_at(const struct l2_slice *s, tick from)
+/* Can the head of the access queue enter the pipeline at this time? */
+static inline bool l2_enters_at(const struct l2_slice *s, tick at)
 {
-    const tick at = MAX(from, link_next(s->in));
-    return at < s->closed_from ? at : TICK_NEVER;
+    return s->closed_from > at && link_next(s->in) <= at;
 }
 
-/* From this time on the oldest fill can take its port; TICK_NEVER: there is none, or another one has it. */
+/* From this time on the oldest fill (s->has_fills) can take its port; TICK_NEVER: another one has it. */
 static inline tick l2_fill_at(const struct l2_slice *s)
 {
-    if (!s->has_fills || s->fill_ready != TICK_NEVER) return TICK_NEVER;
+    if (s->fill_ready != TICK_NEVER) return TICK_NEVER;
     return s->fill_port ? link_next(s->from_dram) : MAX(link_next(s->from_dram), s->port_free);
 }
 
-/* From this time on the oldest reply of the chains can leave, where the response queue has room: an atomic
- * waits for the atomic unit. There is a chain (s->drains). */
-static inline tick l2_drain_at(const struct l2_slice *s)
+/* The first time, `from` or later, at which the oldest reply of the chains (s->drains) can leave, where the
+ * response queue has room: an atomic waits for the atomic unit. */
+static inline tick l2_drain_at(const struct l2_slice *s, tick from)
 {
+    if (LIKELY(s->atomic_free <= from)) return from;
     const uint32_t id = s->mshr.entries[*l2_drain_front(&s->drain)].head;
-    return req_at(s->pool, id)->kind == REQ_ATOMIC ? s->atomic_free : 0;
+    return req_at(s->pool, id)->kind == REQ_ATOMIC ? s->atomic_free : from;
 }
 
 /* L2_GOES_ON, or the one cause to which the head is charged. Changes nothing: asking twice gives the same

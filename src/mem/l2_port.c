@@ -114,7 +114,7 @@ void l2_drain_one(struct l2_slice *s, tick now)
     struct req *r = req_at(s->pool, id);
     bool is_atomic = r->kind == REQ_ATOMIC;
     uint32_t next = r->next;
-    if (l2_drain_at(s) > now) return;
+    if (l2_drain_at(s, now) > now) return;
     if (!l2_out_has_room(s, now)) {
         l2_await_reply(s, now);
         return;
