@@ -78,15 +78,17 @@ static inline uint32_t short_ring_index(const struct short_ring *r, uint32_t i, 
 static inline uint32_t short_ring_push(struct short_ring *r, uint16_t wrap)
 {
     debug_assert(r->count <= wrap);
-    return short_ring_index(r, r->count++, wrap);
+    const uint32_t at = short_ring_index(r, r->count, wrap);
+    r->count++;
+    return at;
 }
 
 /* The oldest item leaves; its slot stays as it is until the next push. */
 static inline void short_ring_pop(struct short_ring *r, uint16_t wrap)
 {
     debug_assert(r->count);
-    r->count--;
     r->head = (uint16_t)((r->head + 1) & wrap);
+    r->count--;
 }
 
 /* ---- queues of one type ---- */

@@ -276,10 +276,10 @@ static inline struct xbar_arrival *xbar_arrival_head(const struct xbar_output *o
 {
     return &o->items[o->ring.head];
 }
-/* The slot behind the newest. */
-static inline struct xbar_arrival *xbar_arrival_push(const struct xbar_net *n, struct xbar_output *o)
+/* The slot behind the newest, xbar_arrival_at(n, o, o->ring.count), has been filled. */
+static inline void xbar_arrival_push(const struct xbar_net *n, struct xbar_output *o)
 {
-    return &o->items[short_ring_push(&o->ring, n->arrival_wrap)];
+    short_ring_push(&o->ring, n->arrival_wrap);
 }
 static inline void xbar_arrival_pop(const struct xbar_net *n, struct xbar_output *o)
 {
