@@ -1,8 +1,9 @@
 /* l1_admit.h: the rules of the L1: whether an access comes in, which way it goes, whether it is taken, and if
  * not, why.
  *
- * l1_admit_port says whether an access comes in: ports, and the pipeline to the tags. l1_plan asks tags and MSHRs which way an access goes, l1_admit whether what that way needs is there. Both
- * change nothing, except what mechanisms remember of their own votes. Who asks:
+ * l1_admit_port says whether an access comes in: ports, and the pipeline to the tags. l1_plan asks tags and
+ * MSHRs which way an access goes, l1_admit whether what that way needs is there. They change nothing, except
+ * what mechanisms remember of their own votes. Who asks:
  *   l1_access.c    stores, atomics, prefetches and loads that bypass: l1_plan and l1_admit. A load that looks
  *                  into the L1 takes the same steps one by one, since nearly all accesses are such loads:
  *                  l1_finds and l1_admit_hit, then l1_plan_read and l1_admit_miss or l1_admit_merge
@@ -53,10 +54,7 @@ static inline void l1_open_ports(struct l1 *c, tick now)
     c->ports_used = 0;
 }
 
-static inline bool l1_pipe_is_full(const struct l1 *c)
-{
-    return c->has_pipe && !l1_pipe_has_room(&c->pipe);
-}
+static inline bool l1_pipe_is_full(const struct l1 *c) { return c->has_pipe && !l1_pipe_has_room(&c->pipe); }
 
 /* Does an access come in at now? It needs a port, unless the L1 is perfect, and a slot of the pipeline to the
  * tags, where there is one. L1_TAKEN: it comes in. Without a port the cycle is a busy one, L1_STALL_PORT,

@@ -1,7 +1,7 @@
 /* l2_admit.h: may the request at the tags of a slice go on in this cycle, and if not, what does it wait
- * for? The access (l2_access.c) and the prediction that lets the slice sleep (l2_sleep.c) both ask here. The
- * times from which on a request can enter, a fill can take its port and a reply of a chain can leave are here,
- * too: the stages (l2.c, l2_port.c) act from then on, and the slice sleeps until then. Inside mem/ only. */
+ * for? The access (l2_access.c) and the prediction that lets the slice sleep (l2_sleep.c) both ask here.
+ * When a request can enter, a fill can take its port and a reply of a chain can leave is said here, too: the
+ * stages (l2.c, l2_port.c) act from then on, and the slice sleeps until then. Inside mem/ only. */
 #ifndef HEDDLE_L2_ADMIT_H
 #define HEDDLE_L2_ADMIT_H
 

@@ -2,9 +2,9 @@
  *
  * struct ring says which slots of an array a queue uses. Slots are used in turn, but no more of them than
  * there ever was need for: a queue that may hold hundreds and holds three stays in one or two lines of the
- * host's cache. RING_TYPE makes a queue of elements of one type. struct short_ring is one for structs that have
- * to be small, such as the ports of the crossbar, of which each is a line of the host's cache: 4 bytes, and
- * whoever has many of them keeps the number of slots, a power of two.
+ * host's cache. RING_TYPE makes a queue of elements of one type. struct short_ring is one of 4 bytes, for
+ * structs that have to be small, such as the ports of the crossbar, of which each is a line of the host's
+ * cache: whoever has many of them keeps the number of their slots, a power of two.
  *
  * Queues that do without, and why. A link (link.h) keeps its oldest value beside its counts, so that asking
  * touches one line. A latch of the operand collectors (core/sm/collector.h) holds its few entries itself. The

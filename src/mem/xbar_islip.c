@@ -109,7 +109,7 @@ XBAR_INLINE void islip_start(struct xbar_net *n, struct xbar_ports *ports, struc
     n->stats->stall_cycles += (xbar_stamp)cycle - vc->head_since;
     in_ports->granted |= g.in_bit;
     if (in->injection.ring.count) in_ports->look |= g.in_bit; /* the channel may have waited for this room */
-    vc->flits = (uint16_t)(vc->flits - step);            /* they leave at least as fast as others come in */
+    vc->flits = (uint16_t)(vc->flits - step); /* they leave at least as fast as others come in */
     o->sent = MAX(o->sent, cycle) + step;
     in->port_free = cycle + in_cycles;
     vc->head_since = (xbar_stamp)in->port_free;

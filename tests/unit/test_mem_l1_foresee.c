@@ -1,6 +1,6 @@
-/* test_mem_l1_foresee.c: what the L1 predicts of loads is what it answers: refusals, of loads that a mechanism
- * holds back as well, and room for prefetches. A load-store unit that offers nothing that it knows to be
- * refused counts the same as one that offers everything. */
+/* test_mem_l1_foresee.c: what the L1 predicts of loads is what it answers: refusals, of loads that a
+ * mechanism holds back as well, and room for prefetches. A load-store unit that offers nothing that it knows
+ * to be refused counts the same as one that offers everything. */
 #include "l1_kit.h"
 
 enum { CYCLES = 6000, WAITING = 4, WARPS = 8, IN_FLIGHT = 64 };

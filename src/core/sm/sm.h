@@ -33,8 +33,8 @@ struct sm_setup {
     /* what mechanisms of several SMs meet in; NULL: none of them uses it */
     struct smring *ring;
     struct sharers *sharers;
-    /* Observers, called by sm_end_ctas alone, in the order of the SMs: they are told, and answer nothing. A CTA
-     * has ended and left the SM. */
+    /* Observers, called by sm_end_ctas alone, in the order of the SMs: they are told, and answer nothing. A
+     * CTA has ended and left the SM. */
     void (*on_cta_done)(void *ctx, uint32_t sm, struct cta *cta, struct emu_grid *grid);
     /* A mechanism lets more CTAs onto the SM than before; may be NULL. */
     void (*on_room)(void *ctx);
