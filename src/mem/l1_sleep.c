@@ -217,13 +217,14 @@ static bool l1_can_foresee(const struct l1 *c, const struct l1_txn *t)
     return t->kind == REQ_READ && !l1_goes_past(c, t);
 }
 
-/* A load that is known not to be found. */
-static inline enum l1_answer l1_foresee_absent(const struct l1 *c, struct l1_plan *p, bool is_held,
-                                               uint32_t set)
+/* A load that is known not to be found; where `is_held` is a constant, so is the answer. */
+static inline __attribute__((always_inline)) enum l1_answer l1_foresee_absent(const struct l1 *c, bool waits,
+                                                                              bool is_held, uint32_t set)
 {
-    l1_plan_absent(c, p, set);
-    p->is_held = is_held;
-    return l1_foresee_plan(c, p);
+    struct l1_plan p = {.is_demand = true, .waits = waits, .line = CACHE_NO_LINE, .entry = MSHR_NONE};
+    l1_plan_absent(c, &p, set);
+    p.is_held = is_held;
+    return l1_foresee_plan(c, &p);
 }
 
 #ifndef NDEBUG
@@ -240,21 +241,20 @@ static bool l1_is_new_address(struct l1 *c, uint64_t addr)
 /* Asks the rule without the transaction: a load that is held back needs no more than its address. */
 enum l1_answer l1_foresee_held(struct l1 *c, uint64_t addr, const struct l1_absence *a)
 {
-    struct l1_plan p = {.is_demand = true, .line = CACHE_NO_LINE, .entry = MSHR_NONE};
     if (!a->is_known || a->arrivals != *l1_arrivals_of(c, addr) || c->is_special) return L1_HIT;
 #ifndef NDEBUG
     assert(l1_is_new_address(c, addr));
 #endif
-    return l1_foresee_absent(c, &p, true, a->set);
+    return l1_foresee_absent(c, true, true, a->set);
 }
 
 /* Of a load that is not new, only the merge of all of it is known. Mechanisms are not asked about that. */
 enum l1_answer l1_foresee(struct l1 *c, const struct l1_txn *t, bool is_held, struct l1_absence *a)
 {
     const uint32_t arrivals = *l1_arrivals_of(c, t->addr);
-    struct l1_plan p = l1_no_way(t);
     if (!l1_can_foresee(c, t)) return L1_HIT;
     if (!a->is_known || a->arrivals != arrivals) {
+        struct l1_plan p = l1_no_way(t);
         l1_forget_absence(a);
         l1_plan_alone(c, t, &p);
         if (p.way == L1_WAY_MERGE && !c->is_sectored)
@@ -262,7 +262,7 @@ enum l1_answer l1_foresee(struct l1 *c, const struct l1_txn *t, bool is_held, st
         if (!l1_is_new(&p)) return L1_HIT;
         *a = (struct l1_absence){arrivals, p.set, true};
     }
-    return l1_foresee_absent(c, &p, is_held, a->set);
+    return l1_foresee_absent(c, t->token != L1_NO_TOKEN, is_held, a->set);
 }
 
 void l1_keep_vote(struct l1 *c, const struct l1_txn *t, bool may_go)
