@@ -217,7 +217,8 @@ static bool l1_can_foresee(const struct l1 *c, const struct l1_txn *t)
     return t->kind == REQ_READ && !l1_goes_past(c, t);
 }
 
-/* A load that is known not to be found; where `is_held` is a constant, so is the answer. */
+/* A load that is known not to be found. The rule is inline: the compiler knows its answer to one that is
+ * held. */
 static inline __attribute__((always_inline)) enum l1_answer l1_foresee_absent(const struct l1 *c, bool waits,
                                                                               bool is_held, uint32_t set)
 {
@@ -233,7 +234,9 @@ static bool l1_is_new_address(struct l1 *c, uint64_t addr)
 {
     const struct l1_txn t = {.addr = addr, .sectors = c->line_sectors, .token = L1_NO_TOKEN};
     struct l1_plan p = l1_no_way(&t);
-    l1_plan_alone(c, &t, &p);
+    uint32_t line;
+    if (l1_finds(c, &t, &line)) return false;
+    l1_plan_sectors(c, &t, &p, line);
     return l1_is_new(&p);
 }
 #endif
