@@ -233,12 +233,6 @@ void dispatch_look(void *dispatcher)
     wake_at(&d->wake, gpu_time_after_cycles(d->setup.time, 1));
 }
 
-uint32_t dispatch_owner_slot(void *dispatcher, const struct emu_grid *grid)
-{
-    const struct gpu_kernel *k = queue_find(dispatcher, grid);
-    return k ? k->owner_slot : 0;
-}
-
 /* The oldest grid that has a CTA left which fits this SM. */
 static struct gpu_kernel *kernel_for(const struct dispatcher *d, uint32_t sm)
 {
@@ -283,7 +277,7 @@ bool dispatch_still_fits(const struct dispatcher *d, const struct dispatch_walk 
 bool dispatch_start(struct dispatcher *d, struct dispatch_walk *w, struct emu_fault *fault)
 {
     struct gpu_kernel *k = w->kernel;
-    if (!sm_start_cta(d->setup.sms[w->sm], d->setup.time->now, k->grid, k->next_cta)) {
+    if (!sm_start_cta(d->setup.sms[w->sm], d->setup.time->now, k->grid, k->next_cta, k->owner_slot)) {
         *fault = k->fault;
         if (fault->kind == EMU_OK) fault->kind = EMU_BAD_LAUNCH;
         return false;

@@ -98,14 +98,12 @@ bool dispatch_still_fits(const struct dispatcher *d, const struct dispatch_walk 
 bool dispatch_start(struct dispatcher *d, struct dispatch_walk *w, struct emu_fault *fault);
 void dispatch_end_tick(struct dispatcher *d, bool has_started);
 
-/* ---- what SMs call ---- */
+/* ---- what SMs tell, when the loop has them end their CTAs (sm_end_ctas) ---- */
 
 /* All warps of a CTA have ended and it has left its SM. */
 void dispatch_cta_done(void *dispatcher, uint32_t sm, struct cta *cta, struct emu_grid *grid);
 /* An SM has more room than before. */
 void dispatch_look(void *dispatcher);
-/* The slot in which the requests of a grid are counted; 0: none. */
-uint32_t dispatch_owner_slot(void *dispatcher, const struct emu_grid *grid);
 
 /* ---- what others ask ---- */
 

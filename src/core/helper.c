@@ -258,7 +258,7 @@ bool helper_choose(const struct helper *h, struct helper_walk *w)
 bool helper_start_cta(const struct helper *h, const struct helper_walk *w, struct emu_fault *fault)
 {
     struct emu_grid *grid = h->grids[w->part].grid;
-    return sm_start_cta(h->wiring->sms[w->sm], h->time->now, grid, w->cta) || out_of_memory(fault);
+    return sm_start_cta(h->wiring->sms[w->sm], h->time->now, grid, w->cta, 0) || out_of_memory(fault);
 }
 
 uint32_t helper_loads(const struct helper *h) { return warps_all(h) * h->wants.window_loads; }

@@ -33,7 +33,6 @@ static bool init_wiring(struct timed_gpu *g, struct diag_list *diags)
                                        .time = &g->time,
                                        .options = &g->options,
                                        .on_cta_done = dispatch_cta_done,
-                                       .owner_slot = dispatch_owner_slot,
                                        .on_room = dispatch_look,
                                        .ctx = &g->dispatch};
     if (!wiring_create(&g->wiring, &setup, diags)) return false;

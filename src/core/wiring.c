@@ -90,7 +90,6 @@ static void create_sms(struct wiring *w, const struct wiring_setup *setup)
                                                  .ring = w->ring,
                                                  .sharers = w->sharers,
                                                  .on_cta_done = setup->on_cta_done,
-                                                 .owner_slot = setup->owner_slot,
                                                  .on_room = setup->on_room,
                                                  .ctx = setup->ctx});
     }

@@ -66,9 +66,8 @@ struct wiring_setup {
     const struct machine *machine;
     const struct gpu_time *time;
     const struct timed_options *options;
-    /* what SMs call when a CTA has ended, and to learn where the requests of a grid are counted */
+    /* of every SM: see sm_setup */
     void (*on_cta_done)(void *ctx, uint32_t sm, struct cta *cta, struct emu_grid *grid);
-    uint32_t (*owner_slot)(void *ctx, const struct emu_grid *grid);
     void (*on_room)(void *ctx);
     void *ctx;
 };

@@ -60,7 +60,6 @@ struct l1 *l1_create(const struct l1_setup *s)
     c->sm = (uint16_t)s->sm;
     c->pool = s->pool;
     c->port = s->port;
-    c->sm_wake = s->sm_wake;
     c->port_time = c->stolen_time = c->claim_time = c->hit_ready = c->fill_ready = TICK_NEVER;
     l1_init_cache(c, s->extra_lines);
     l1_init_nodes(c);

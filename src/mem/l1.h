@@ -76,8 +76,6 @@ struct l1_setup {
     const struct clock_domain *clock;
     struct req_pool *pool;
     struct sm_port *port;
-    /* lowered when a flush or a new capacity leaves something to do */
-    tick *sm_wake;
     /* that the tags have beyond l1.size, in whole ways: l1_resize may grow to them */
     uint32_t extra_lines;
 };
@@ -99,7 +97,8 @@ bool l1_next_done(struct l1 *c, tick now, uint32_t *token);
 /* Stores and atomics of a context that have not been acknowledged yet: what a memory fence waits for. */
 uint32_t l1_writes_pending(const struct l1 *c, uint32_t warp);
 
-/* At kernel end: invalidates, writes dirty lines back. */
+/* At kernel end: invalidates, writes dirty lines back. After it, as after l1_resize, l1_wake (l1_sleep.h)
+ * says when there is something to do. */
 void l1_flush(struct l1 *c, tick now);
 /* The SM has another role, and keeps local memory as these parameters say from now on. The L1 is idle: what
  * it holds is forgotten. */

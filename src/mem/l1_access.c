@@ -287,16 +287,14 @@ static inline __attribute__((always_inline)) enum l1_answer l1_serve(struct l1 *
 
 enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t) { return l1_serve(c, now, t); }
 
-/* No port is left in this cycle: a busy cycle, not a stalled one, unless a mechanism took the port. */
-COLD static enum l1_answer l1_no_port(struct l1 *c, tick now, const struct l1_txn *t)
+/* It does not come in, for this cause. The head of a full pipeline is charged, not what waits before it. */
+COLD static enum l1_answer l1_turn_away(struct l1 *c, tick now, const struct l1_txn *t, enum l1_answer cause)
 {
-    if (t->is_prefetch) {
-        l1_count_prefetch(c, now, t, L1_STALL_PORT);
-        return L1_STALL_PORT;
-    }
-    if (c->stolen_time != now) return L1_STALL_PORT;
-    l1_refused_port(c, now, t);
-    return L1_STALL_STOLEN;
+    if (t->is_prefetch)
+        l1_count_prefetch(c, now, t, cause);
+    else if (cause == L1_STALL_STOLEN)
+        l1_refused_port(c, now, t);
+    return cause;
 }
 
 HOT NOINLINE __attribute__((flatten)) enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t)
@@ -306,6 +304,7 @@ HOT NOINLINE __attribute__((flatten)) enum l1_answer l1_access(struct l1 *c, tic
     debug_assert(t->kind != REQ_WRITE || t->token == L1_NO_TOKEN);
     c->last = now;
     l1_open_ports(c, now);
-    if (UNLIKELY(!l1_port_is_free(c, now)) && !c->is_perfect) return l1_no_port(c, now, t);
+    const enum l1_answer entry = l1_admit_port(c, now);
+    if (UNLIKELY(entry != L1_TAKEN)) return l1_turn_away(c, now, t, entry);
     return UNLIKELY(c->has_pipe) ? l1_pipe_put(c, now, t) : l1_serve(c, now, t);
 }

@@ -1,16 +1,19 @@
-/* l1_admit.h: the rules of the L1: which way an access goes, whether it is taken, and if not, why.
+/* l1_admit.h: the rules of the L1: whether an access comes in, which way it goes, whether it is taken, and if
+ * not, why.
  *
- * l1_plan asks tags and MSHRs which way an access goes, l1_admit whether what that way needs is there. Both
- * change nothing, except what mechanisms remember of their own votes. Who asks:
+ * l1_admit_port says whether an access comes in: ports, and the pipeline to the tags. l1_plan asks tags and
+ * MSHRs which way an access goes, l1_admit whether what that way needs is there. They change nothing, except
+ * what mechanisms remember of their own votes. Who asks:
  *   l1_access.c    stores, atomics, prefetches and loads that bypass: l1_plan and l1_admit. A load that looks
  *                  into the L1 takes the same steps one by one, since nearly all accesses are such loads:
  *                  l1_finds and l1_admit_hit, then l1_plan_read and l1_admit_miss or l1_admit_merge
  *   l1_take.c      a miss that a mechanism had goes on: its plan is known but for the line (l1_takes_line);
  *                  l1_admit
- *   l1_prefetch.c  room for a prefetch: l1_plan_alone, which asks no mechanism, and l1_admit
+ *   l1_prefetch.c  room for a prefetch: l1_admit_port, l1_plan_alone, which asks no mechanism, and l1_admit
  *   l1_sleep.c     the retry of a refused access keeps its plan where it cannot have changed, and asks
  *                  l1_admit; predictions of refusals: l1_plan, l1_plan_alone or l1_plan_absent, and l1_admit
  *   l1_reply.c     a fill that takes its line late: l1_admit_victim
+ * l1_admit_port is asked by l1_access, before the pipeline, and by l1_prefetch.c and l1_sleep.c.
  *
  * The order of checks (line, miss queue, MSHR, merge) is that of GPGPU-Sim 3.2.2: it decides the
  * cause when several hold at once.
@@ -35,7 +38,9 @@ static inline bool l1_queue_has(const struct l1 *c, uint32_t entries)
     return l1_answers_itself(c) || l1_port_has(c, entries);
 }
 
-/* An access port is free at now. */
+/* ---- the way in ---- */
+
+/* An access port is free at now: l1.ports a cycle. */
 static inline bool l1_port_is_free(const struct l1 *c, tick now)
 {
     return c->port_time != now || c->ports_used < c->ports;
@@ -48,6 +53,23 @@ static inline void l1_open_ports(struct l1 *c, tick now)
     c->port_time = now;
     c->ports_used = 0;
 }
+
+static inline bool l1_pipe_is_full(const struct l1 *c) { return c->has_pipe && !l1_pipe_has_room(&c->pipe); }
+
+/* Does an access come in at now? It needs a port, unless the L1 is perfect, and a slot of the pipeline to the
+ * tags, where there is one. L1_TAKEN: it comes in. Without a port the cycle is a busy one, L1_STALL_PORT,
+ * unless a mechanism took the port. A full pipeline waits for what its head waits for: invariant 2 of
+ * l1_pipe.c. */
+static inline __attribute__((always_inline)) enum l1_answer l1_admit_port(const struct l1 *c, tick now)
+{
+    if (UNLIKELY(!l1_port_is_free(c, now)) && !c->is_perfect)
+        return c->stolen_time == now ? L1_STALL_STOLEN : L1_STALL_PORT;
+    if (LIKELY(!l1_pipe_is_full(c))) return L1_TAKEN;
+    assert(c->stall.open);
+    return (enum l1_answer)c->stall.cause;
+}
+
+/* ---- what a way needs ---- */
 
 static inline bool l1_has_mshr(const struct l1 *c) { return c->mshr.used + c->mshrs_held < c->mshr.count; }
 
@@ -141,11 +163,24 @@ static inline bool l1_finds(struct l1 *c, const struct l1_txn *t, uint32_t *line
     return cache_look_up(&c->cache, t->addr, t->sectors, line) == CACHE_HIT;
 }
 
+/* The way of an access that does not depend on tags and MSHRs. */
+static inline bool l1_plan_fixed(const struct l1 *c, const struct l1_txn *t, struct l1_plan *p)
+{
+    if (UNLIKELY(c->is_shrinking))
+        p->way = L1_WAY_CLOSED;
+    else if (UNLIKELY(c->is_perfect) && (t->kind != REQ_ATOMIC || c->hooks.on_atomic))
+        p->way = L1_WAY_IDEAL;
+    else
+        return false;
+    return true;
+}
+
 /* The way of a load, as far as the L1 alone knows: mechanisms are not asked. */
 static inline __attribute__((always_inline)) void l1_plan_alone(struct l1 *c, const struct l1_txn *t,
                                                                 struct l1_plan *p)
 {
     uint32_t line;
+    if (l1_plan_fixed(c, t, p)) return;
     if (UNLIKELY(l1_goes_past(c, t))) {
         p->way = L1_WAY_BYPASS;
         return;
@@ -237,12 +272,10 @@ static inline __attribute__((always_inline)) void l1_plan(struct l1 *c, const st
                                                           struct l1_plan *p)
 {
     *p = l1_no_way(t);
-    if (UNLIKELY(c->is_shrinking))
-        p->way = L1_WAY_CLOSED;
-    else if (UNLIKELY(c->is_perfect) && (t->kind != REQ_ATOMIC || c->hooks.on_atomic))
-        p->way = L1_WAY_IDEAL;
-    else if (t->kind == REQ_READ)
+    if (t->kind == REQ_READ)
         l1_plan_load(c, t, p);
+    else if (l1_plan_fixed(c, t, p))
+        return;
     else if (t->kind == REQ_WRITE)
         l1_plan_write(c, t, p);
     else

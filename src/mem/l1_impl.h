@@ -298,7 +298,6 @@ struct l1 {
     tick stolen_time;
     struct l1_params p;
     uint32_t flush_cursor, flush_from;
-    tick *sm_wake;
     _Alignas(HOST_LINE) struct l1_stats stats;
     uint32_t writes_pending[L1_WARPS_MAX];
 };
@@ -506,6 +505,7 @@ bool l1_stays_refused(struct l1 *c, tick now);
 
 /* l1_pipe.c */
 void l1_pipe_create(struct l1_pipe *p, const struct l1_params *params);
+/* It has a slot: l1_admit_port. */
 enum l1_answer l1_pipe_put(struct l1 *c, tick now, const struct l1_txn *t);
 void l1_pipe_tick(struct l1 *c, tick now);
 /* When the head is to be looked at. */

@@ -7,7 +7,7 @@
  *
  * Invariants. (1) Accesses leave in the order in which they came, l1.ports a cycle. (2) With the pipeline
  * full, its head has been refused in this cycle. (3) The stalls that are charged are those of the head. */
-#include "mem/l1_impl.h"
+#include "mem/l1_admit.h"
 
 void l1_pipe_create(struct l1_pipe *p, const struct l1_params *params)
 {
@@ -16,11 +16,6 @@ void l1_pipe_create(struct l1_pipe *p, const struct l1_params *params)
 
 enum l1_answer l1_pipe_put(struct l1 *c, tick now, const struct l1_txn *t)
 {
-    if (!l1_pipe_has_room(&c->pipe)) {
-        assert(c->stall.open); /* invariant 2 */
-        if (t->is_prefetch) l1_count_prefetch(c, now, t, L1_STALL_PORT);
-        return (enum l1_answer)c->stall.cause;
-    }
     tick ready = clock_after(&c->clock, now, c->p.tag_latency);
     l1_pipe_push(&c->pipe, (struct l1_pipe_item){.ready = ready, .txn = *t});
     c->ports_used++;

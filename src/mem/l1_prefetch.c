@@ -19,9 +19,7 @@ bool l1_prefetch_fits(struct l1 *c, tick now, uint64_t addr)
     const struct l1_txn t = {
         .addr = addr, .sectors = c->line_sectors, .is_prefetch = true, .token = L1_NO_TOKEN};
     struct l1_plan p = l1_no_way(&t);
-    if (c->is_perfect) return true; /* all of memory is here */
-    if (!l1_port_is_free(c, now) || c->is_shrinking) return false;
-    if (c->has_pipe && !l1_pipe_has_room(&c->pipe)) return false;
+    if (l1_is_stall(l1_admit_port(c, now))) return false;
     l1_plan_alone(c, &t, &p);
     return !l1_is_stall(l1_admit(c, &p));
 }

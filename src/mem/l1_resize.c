@@ -71,7 +71,6 @@ static void l1_retire(struct l1 *c, tick now, uint32_t from)
         else if (l->used && !l->reserved)
             l1_drop_line(c, now, i, l1_retire_cause(from));
     }
-    if (c->sm_wake) wake_at(c->sm_wake, l1_wake(c));
 }
 
 void l1_flush(struct l1 *c, tick now)

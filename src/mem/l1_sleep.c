@@ -159,7 +159,7 @@ bool l1_stays_refused(struct l1 *c, tick now)
 
 bool l1_still_refuses(struct l1 *c, tick now)
 {
-    return (!c->has_pipe || !l1_pipe_has_room(&c->pipe)) && l1_stays_refused(c, now);
+    return (!c->has_pipe || l1_pipe_is_full(c)) && l1_stays_refused(c, now);
 }
 
 /* ---- prediction ---- */
@@ -176,9 +176,22 @@ static bool l1_drains(const struct l1 *c, enum l1_answer cause)
     return cause == L1_STALL_QUEUE && !c->port->is_blocked;
 }
 
-/* The plan of a load in the next cycle is known if its line is neither here nor under way, and if no
- * mechanism may hold it back: hooks.may_miss is asked when it is offered, not before. hooks.take_miss is not
- * asked of a load that is refused (l1_may_ask_taker). */
+/* Why a load of this plan is refused, now or in the next cycles, if nothing changes. L1_HIT: it is taken, or
+ * this is not known. */
+static inline __attribute__((always_inline)) enum l1_answer l1_foresee_plan(const struct l1 *c,
+                                                                            const struct l1_plan *p)
+{
+    const enum l1_answer cause = l1_admit(c, p);
+    return l1_is_stall(cause) && !l1_drains(c, cause) ? cause : L1_HIT;
+}
+
+/* The plan of a load in the next cycle is known if its line is neither here nor under way, and if hooks
+ * cannot change it. hooks.may_allocate may be asked one cycle early: it is asked once for each access.
+ * hooks.take_miss is not asked of a load that is refused (l1_may_ask_taker). With hooks.may_miss nothing is
+ * predicted here: the mechanism is asked in every cycle until it lets the load go, its state may change
+ * before the next cycle, and a question that it would not have had in that cycle could change its state. The
+ * loads that it holds back are in the re-execution queue, and l1_foresee predicts those: it is told what the
+ * mechanism would say (mech_holds), which asks nothing. */
 bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t)
 {
     struct l1_plan p;
@@ -186,8 +199,8 @@ bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t)
     if (UNLIKELY(c->asks_of_misses) && c->hooks.may_miss) return false;
     l1_plan(c, t, &p);
     if (!l1_is_new(&p)) return false;
-    enum l1_answer cause = l1_admit(c, &p);
-    if (!l1_is_stall(cause) || l1_drains(c, cause)) return false;
+    const enum l1_answer cause = l1_foresee_plan(c, &p);
+    if (cause == L1_HIT) return false;
     l1_open_stall(c, cause, t, &p);
     c->stall.foreseen = now + c->clock.period;
     c->stall.charged_until = c->stall.foreseen;
@@ -204,20 +217,38 @@ static bool l1_can_foresee(const struct l1 *c, const struct l1_txn *t)
     return t->kind == REQ_READ && !l1_goes_past(c, t);
 }
 
-bool l1_is_absent(struct l1 *c, uint64_t addr, const struct l1_absence *a)
+/* A load that is known not to be found. The rule is inline: the compiler knows its answer to one that is
+ * held. */
+static inline __attribute__((always_inline)) enum l1_answer l1_foresee_absent(const struct l1 *c, bool waits,
+                                                                              bool is_held, uint32_t set)
 {
-    return a->is_known && a->arrivals == *l1_arrivals_of(c, addr) && !c->is_special;
-}
-
-/* A load that is known not to be found. */
-static enum l1_answer l1_foresee_absent(const struct l1 *c, const struct l1_txn *t, bool is_held,
-                                        uint32_t set)
-{
-    struct l1_plan p = l1_no_way(t);
+    struct l1_plan p = {.is_demand = true, .waits = waits, .line = CACHE_NO_LINE, .entry = MSHR_NONE};
     l1_plan_absent(c, &p, set);
     p.is_held = is_held;
-    const enum l1_answer cause = l1_admit(c, &p);
-    return l1_is_stall(cause) && !l1_drains(c, cause) ? cause : L1_HIT;
+    return l1_foresee_plan(c, &p);
+}
+
+#ifndef NDEBUG
+/* What the tags and MSHRs say of a load at this address. */
+static bool l1_is_new_address(struct l1 *c, uint64_t addr)
+{
+    const struct l1_txn t = {.addr = addr, .sectors = c->line_sectors, .token = L1_NO_TOKEN};
+    struct l1_plan p = l1_no_way(&t);
+    uint32_t line;
+    if (l1_finds(c, &t, &line)) return false;
+    l1_plan_sectors(c, &t, &p, line);
+    return l1_is_new(&p);
+}
+#endif
+
+/* Asks the rule without the transaction: a load that is held back needs no more than its address. */
+enum l1_answer l1_foresee_held(struct l1 *c, uint64_t addr, const struct l1_absence *a)
+{
+    if (!a->is_known || a->arrivals != *l1_arrivals_of(c, addr) || c->is_special) return L1_HIT;
+#ifndef NDEBUG
+    assert(l1_is_new_address(c, addr));
+#endif
+    return l1_foresee_absent(c, true, true, a->set);
 }
 
 /* Of a load that is not new, only the merge of all of it is known. Mechanisms are not asked about that. */
@@ -234,7 +265,7 @@ enum l1_answer l1_foresee(struct l1 *c, const struct l1_txn *t, bool is_held, st
         if (!l1_is_new(&p)) return L1_HIT;
         *a = (struct l1_absence){arrivals, p.set, true};
     }
-    return l1_foresee_absent(c, t, is_held, a->set);
+    return l1_foresee_absent(c, t->token != L1_NO_TOKEN, is_held, a->set);
 }
 
 void l1_keep_vote(struct l1 *c, const struct l1_txn *t, bool may_go)
@@ -245,10 +276,24 @@ void l1_keep_vote(struct l1 *c, const struct l1_txn *t, bool may_go)
         c->has_kept = false;
 }
 
+#ifndef NDEBUG
+/* What the plain rules say of a load that hooks.may_miss holds back: the hook is not asked. */
+static enum l1_answer l1_ask_held(struct l1 *c, const struct l1_txn *t)
+{
+    struct l1_plan p = l1_no_way(t);
+    l1_plan_alone(c, t, &p);
+    p.is_held = p.way == L1_WAY_MISS;
+    return l1_admit(c, &p);
+}
+#endif
+
 bool l1_refuse_held(struct l1 *c, tick now, const struct l1_txn *t)
 {
     static const struct l1_plan no_plan = {.way = L1_WAY_CLOSED};
-    if (!l1_port_is_free(c, now)) return false;
+    if (l1_is_stall(l1_admit_port(c, now))) return false;
+#ifndef NDEBUG
+    assert(l1_ask_held(c, t) == L1_STALL_HELD); /* invariant 2 */
+#endif
     c->last = now;
     l1_keep_vote(c, t, false);
     l1_refused(c, now, L1_STALL_HELD, t, &no_plan);

@@ -46,8 +46,8 @@ static inline void l1_forget_absence(struct l1_absence *a) { a->is_known = false
 /* Predicts why the L1 would refuse this load, now or in the next cycles, if nothing changes. is_held: what
  * hooks.may_miss would say. L1_HIT: it would be taken, or this is not known. */
 enum l1_answer l1_foresee(struct l1 *c, const struct l1_txn *t, bool is_held, struct l1_absence *a);
-/* Is the load known not to be found? */
-bool l1_is_absent(struct l1 *c, uint64_t addr, const struct l1_absence *a);
+/* The same of a load at this address that hooks.may_miss holds back, as far as its absence is known. */
+enum l1_answer l1_foresee_held(struct l1 *c, uint64_t addr, const struct l1_absence *a);
 /* Refuses a load of which l1_foresee says that it is held back: as l1_access does. False: it does not, for
  * want of a port. */
 bool l1_refuse_held(struct l1 *c, tick now, const struct l1_txn *t);

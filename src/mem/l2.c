@@ -133,7 +133,7 @@ static inline void l2_enter(struct l2_slice *s, tick now)
 {
     if (UNLIKELY(l2_has_claims(s)))
         l2_enter_pipe(s, now);
-    else if (s->closed_from > now && link_next(s->in) <= now)
+    else if (l2_enters_at(s, now))
         l2_take_request(s, now);
 }
 

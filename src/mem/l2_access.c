@@ -51,10 +51,7 @@ void l2_count(struct l2_slice *s, const struct req *r, enum cache_outcome outcom
 {
     assert(outcome != CACHE_RESERVATION_FAIL);
     s->counts.passed[r->kind][r->cls][outcome]++;
-    if (r->kind == REQ_READ)
-        s->counts.read_sectors += req_sector_count(r->sectors);
-    else
-        s->counts.taken_bytes += r->write_bytes;
+    l2_count_data(s, r);
 }
 
 /* The head waits; the link that it waits for wakes the slice. A request that lacks a line, an MSHR or the

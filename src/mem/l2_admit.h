@@ -1,6 +1,7 @@
 /* l2_admit.h: may the request at the tags of a slice go on in this cycle, and if not, what does it wait
  * for? The access (l2_access.c) and the prediction that lets the slice sleep (l2_sleep.c) both ask here.
- * Inside mem/ only. */
+ * When a request can enter, a fill can take its port and a reply of a chain can leave is said here, too: the
+ * stages (l2.c, l2_port.c) act from then on, and the slice sleeps until then. Inside mem/ only. */
 #ifndef HEDDLE_L2_ADMIT_H
 #define HEDDLE_L2_ADMIT_H
 
@@ -28,6 +29,28 @@ static inline tick l2_pipe_closes(const struct l2_ring *pipe, uint32_t stages, u
     const uint32_t count = pipe->ring.count;
     if (UNLIKELY(count >= stages)) return 0;
     return count >= late_slots ? l2_ring_at(pipe, late_slots - 1)->ready : TICK_NEVER;
+}
+
+/* Can the head of the access queue enter the pipeline at this time? */
+static inline bool l2_enters_at(const struct l2_slice *s, tick at)
+{
+    return s->closed_from > at && link_next(s->in) <= at;
+}
+
+/* From this time on the oldest fill (s->has_fills) can take its port; TICK_NEVER: another one has it. */
+static inline tick l2_fill_at(const struct l2_slice *s)
+{
+    if (s->fill_ready != TICK_NEVER) return TICK_NEVER;
+    return s->fill_port ? link_next(s->from_dram) : MAX(link_next(s->from_dram), s->port_free);
+}
+
+/* The first time, `from` or later, at which the oldest reply of the chains (s->drains) can leave, where the
+ * response queue has room: an atomic waits for the atomic unit. */
+static inline tick l2_drain_at(const struct l2_slice *s, tick from)
+{
+    if (LIKELY(s->atomic_free <= from)) return from;
+    const uint32_t id = s->mshr.entries[*l2_drain_front(&s->drain)].head;
+    return req_at(s->pool, id)->kind == REQ_ATOMIC ? s->atomic_free : from;
 }
 
 /* L2_GOES_ON, or the one cause to which the head is charged. Changes nothing: asking twice gives the same

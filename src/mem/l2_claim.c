@@ -80,10 +80,7 @@ enum l2_take l2_offer_head(struct l2_slice *s, uint32_t id, tick now)
     c->head_passed = answer == L2_TAKE_PASSES;
     if (answer != L2_TAKE_CLAIMS) return answer;
     r->at_l2 = s->head_ready - s->tags_after;
-    if (r->kind == REQ_READ)
-        s->counts.read_sectors += req_sector_count(r->sectors);
-    else
-        s->counts.taken_bytes += r->write_bytes;
+    l2_count_data(s, r);
     if (r->kind == REQ_WRITE) l2_tell_write(s, r);
     return answer;
 }

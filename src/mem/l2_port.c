@@ -14,6 +14,7 @@
  * write behind the write-back that it causes. (2) At most one reply a cycle enters the response queue;
  * those of fills go first, and are finitely many, so that none waits for ever. (3) Atomics of a chain take
  * effect when the fill is complete, in the order of the chain: before any later access of the line. */
+#include "mem/l2_admit.h"
 #include "mem/l2_claim_impl.h"
 
 void l2_use_port(struct l2_slice *s, tick now, uint32_t cycles, uint64_t *counter)
@@ -32,8 +33,7 @@ void l2_start_fill(struct l2_slice *s, tick now)
 {
     uint32_t id;
     bool own = s->fill_port;
-    if (s->fill_ready != TICK_NEVER || (!own && s->port_free > now) || !link_peek(s->from_dram, now, &id))
-        return;
+    if (l2_fill_at(s) > now || !link_peek(s->from_dram, now, &id)) return;
     if (UNLIKELY(l2_has_claims(s)) && l2_claim_fill(s, id, now)) return;
     link_pop(s->from_dram, now);
     s->has_fills = s->from_dram->count != 0;
@@ -113,8 +113,8 @@ void l2_drain_one(struct l2_slice *s, tick now)
     uint32_t id = e->head;
     struct req *r = req_at(s->pool, id);
     bool is_atomic = r->kind == REQ_ATOMIC;
-    if (is_atomic && s->atomic_free > now) return;
     uint32_t next = r->next;
+    if (l2_drain_at(s, now) > now) return;
     if (!l2_out_has_room(s, now)) {
         l2_await_reply(s, now);
         return;

@@ -33,20 +33,11 @@ static bool l2_foresee(struct l2_slice *s, tick at)
     return true;
 }
 
-/* The next cycle that takes a request from the access queue; none where nothing comes or the pipeline is
- * closed. */
+/* The next cycle that takes a request from the access queue. */
 static void l2_wake_to_enter(struct l2_slice *s, tick now)
 {
-    tick at = MAX(l2_next_cycle(s, now), link_next(s->in));
-    if (at < s->closed_from) wake_at(&s->wake, at);
-}
-
-/* The next fill can take its port. */
-static tick l2_fill_time(const struct l2_slice *s, tick next)
-{
-    if (!s->has_fills || s->fill_ready != TICK_NEVER) return TICK_NEVER;
-    tick port_free = s->fill_port ? next : MAX(next, s->port_free);
-    return MAX(link_next(s->from_dram), port_free);
+    const tick at = MAX(l2_next_cycle(s, now), link_next(s->in));
+    if (l2_enters_at(s, at)) wake_at(&s->wake, at);
 }
 
 /* The next reply can leave: what was refused by the response queue is woken by it. */
@@ -54,7 +45,9 @@ static tick l2_reply_time(const struct l2_slice *s, tick now, tick next)
 {
     tick at = TICK_NEVER;
     if (s->latch_ready > now || s->replied) at = MAX(next, s->latch_ready);
-    if (s->drains && (s->replied || s->atomic_free > now)) wake_at(&at, next);
+    if (!s->drains) return at;
+    const tick drain_at = l2_drain_at(s, now);
+    if (s->replied || drain_at > now) wake_at(&at, MAX(next, drain_at));
     return at;
 }
 
@@ -73,7 +66,7 @@ void l2_set_wake(struct l2_slice *s, tick now)
 {
     const tick next = l2_next_cycle(s, now);
     wake_at(&s->wake, s->fill_ready);
-    wake_at(&s->wake, l2_fill_time(s, next));
+    if (s->has_fills) wake_at(&s->wake, MAX(next, l2_fill_at(s)));
     wake_at(&s->wake, l2_reply_time(s, now, next));
     wake_at(&s->wake, l2_head_time(s, next));
     if (UNLIKELY(l2_has_claims(s))) {

@@ -244,6 +244,15 @@ static inline void l2_send(struct l2_slice *s, uint32_t id, tick now)
     link_push(s->to_dram, now, id);
 }
 
+/* Counts what a request carries: sectors that a read asks for, bytes that a write or an atomic brought. */
+static inline void l2_count_data(struct l2_slice *s, const struct req *r)
+{
+    if (r->kind == REQ_READ)
+        s->counts.read_sectors += req_sector_count(r->sectors);
+    else
+        s->counts.taken_bytes += r->write_bytes;
+}
+
 /* l2_port.c: data port, replies, fills, write-backs */
 void l2_use_port(struct l2_slice *s, tick now, uint32_t cycles, uint64_t *counter);
 void l2_finish_fill(struct l2_slice *s, tick now);

@@ -2,11 +2,12 @@
  *
  * struct ring says which slots of an array a queue uses. Slots are used in turn, but no more of them than
  * there ever was need for: a queue that may hold hundreds and holds three stays in one or two lines of the
- * host's cache. RING_TYPE makes a queue of elements of one type.
+ * host's cache. RING_TYPE makes a queue of elements of one type. struct short_ring is one of 4 bytes, for
+ * structs that have to be small, such as the ports of the crossbar, of which each is a line of the host's
+ * cache: whoever has many of them keeps the number of their slots, a power of two.
  *
  * Queues that do without, and why. A link (link.h) keeps its oldest value beside its counts, so that asking
- * touches one line. The buffers of the crossbar (xbar_net.h) have heads and counts of 16 bits, so that a port
- * is one line. A latch of the operand collectors (core/sm/collector.h) holds its few entries itself. The
+ * touches one line. A latch of the operand collectors (core/sm/collector.h) holds its few entries itself. The
  * queue of the load-store unit (core/sm/lsu.c) has its count in the line that every cycle of the SM reads. */
 #ifndef HEDDLE_RING_H
 #define HEDDLE_RING_H
@@ -52,6 +53,45 @@ static inline void ring_pop(struct ring *r)
     if (++r->head == r->turn) r->head = 0;
     r->count--;
 }
+
+/* ---- short rings: `wrap` is the number of slots, less 1 ---- */
+
+struct short_ring {
+    uint16_t head, count;
+};
+
+/* The wrap of a ring that holds so many items. */
+static inline uint16_t short_ring_wrap(uint32_t capacity)
+{
+    uint32_t slots = 1;
+    while (slots < capacity) slots *= 2;
+    return (uint16_t)(slots - 1);
+}
+
+/* The index of item i, 0 = the oldest. */
+static inline uint32_t short_ring_index(const struct short_ring *r, uint32_t i, uint16_t wrap)
+{
+    return (r->head + i) & wrap;
+}
+
+/* The slot behind the newest item; it is in use from now on. */
+static inline uint32_t short_ring_push(struct short_ring *r, uint16_t wrap)
+{
+    debug_assert(r->count <= wrap);
+    const uint32_t at = short_ring_index(r, r->count, wrap);
+    r->count++;
+    return at;
+}
+
+/* The oldest item leaves; its slot stays as it is until the next push. */
+static inline void short_ring_pop(struct short_ring *r, uint16_t wrap)
+{
+    debug_assert(r->count);
+    r->head = (uint16_t)((r->head + 1) & wrap);
+    r->count--;
+}
+
+/* ---- queues of one type ---- */
 
 /* Declares `struct name`, a queue of `type`, and name_init, name_free, name_has_room, name_push, name_front
  * (the oldest; only while there is one), name_pop. */

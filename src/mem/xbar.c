@@ -112,7 +112,7 @@ tick xbar_reply_floor(const struct xbar *x, uint32_t sm, tick edge)
     const struct xbar_net *n = &x->nets[NET_REPLY];
     const struct xbar_output *o = &n->out[sm];
     if (n->is_infinite) return edge + n->period; /* packets overtake each other */
-    if (!o->count) return edge + xbar_idle_cycles(n, 1) * (tick)n->period;
+    if (!o->ring.count) return edge + xbar_idle_cycles(n, 1) * (tick)n->period;
     int32_t ahead = xbar_until(n, xbar_arrival_head(o)->ready);
     tick ready = n->now + (ahead > 0 ? (tick)ahead * n->period : 0);
     return MAX(ready, edge) + n->period;

@@ -39,7 +39,7 @@ static inline bool xbar_fits(uint32_t held, uint32_t flits, uint32_t size)
 /* Into the ejection buffer: a granted packet has its slot at once. Outputs without room: xbar_ports.full. */
 static inline bool xbar_can_eject(const struct xbar_net *n, const struct xbar_output *o)
 {
-    return o->count < n->ejection;
+    return o->ring.count < n->ejection;
 }
 
 /* Into the injection buffer, in a cycle up to which nothing else enters or leaves it: flits on the channel

@@ -78,7 +78,7 @@ XBAR_INLINE void islip_pass(struct xbar_net *n, struct xbar_ports *ports, struct
     struct xbar_output *o = &n->out[g.output];
     if (xbar_ask_no_more(o, g.input, g.in_bit, plain)) ports->asked &= ~g.out_bit;
     xbar_eject(n, ports, o, g.out_bit, p, (xbar_stamp)(o->sent + n->latency));
-    if (vc->count) xbar_ask(n, g.input, g.in_bit, xbar_vc_head(vc), plain);
+    if (vc->ring.count) xbar_ask(n, g.input, g.in_bit, xbar_vc_head(vc), plain);
 }
 
 /* A packet of a reply of several packets is through; true: it was the last. */
@@ -108,8 +108,8 @@ XBAR_INLINE void islip_start(struct xbar_net *n, struct xbar_ports *ports, struc
     debug_assert(head->dst == g.output && o->free <= cycle && in->port_free <= cycle);
     n->stats->stall_cycles += (xbar_stamp)cycle - vc->head_since;
     in_ports->granted |= g.in_bit;
-    if (in->injection.count) in_ports->look |= g.in_bit; /* the channel may have waited for this room */
-    vc->flits = (uint16_t)(vc->flits - step);            /* they leave at least as fast as others come in */
+    if (in->injection.ring.count) in_ports->look |= g.in_bit; /* the channel may have waited for this room */
+    vc->flits = (uint16_t)(vc->flits - step); /* they leave at least as fast as others come in */
     o->sent = MAX(o->sent, cycle) + step;
     in->port_free = cycle + in_cycles;
     vc->head_since = (xbar_stamp)in->port_free;
@@ -120,7 +120,7 @@ XBAR_INLINE void islip_start(struct xbar_net *n, struct xbar_ports *ports, struc
         xbar_plan(n, ports, EVENT_OUT_FREE, g.out_bit, out_cycles);
     }
     if (step == head->flits || islip_pass_part(vc, step, head->flits)) islip_pass(n, ports, g, vc, plain);
-    if (in_cycles > 1 && (vc->count || !xbar_has_one_vc(n, plain)))
+    if (in_cycles > 1 && (vc->ring.count || !xbar_has_one_vc(n, plain)))
         xbar_keep_input(n, in_ports, g.in_bit, in->port_free);
 }
 

@@ -27,11 +27,11 @@ static void xbar_make_sizes(struct xbar_net *n)
 
 static void xbar_make_inputs(struct xbar_net *n, struct link **from)
 {
-    const struct xbar_params *p = n->params;
     n->in = mem_zalloc_huge(sizeof *n->in * n->inputs);
     for (uint32_t i = 0; i < n->inputs; i++) {
-        n->in[i] = (struct xbar_input){.from = from[i], .injection.entries = xbar_make_entries(p->injection)};
-        if (n->has_one_vc) n->in[i].vc.ring = xbar_make_packets(n->vc_wrap + 1u);
+        struct xbar_entries *entries = xbar_make_entries(n->injection_wrap + 1u);
+        n->in[i] = (struct xbar_input){.from = from[i], .injection.entries = entries};
+        if (n->has_one_vc) n->in[i].vc.items = xbar_make_packets(n->vc_wrap + 1u);
         n->pushed[i] = 1; /* the link may hold something already */
     }
 }
@@ -40,7 +40,7 @@ static void xbar_make_vcs(struct xbar_net *n)
 {
     uint32_t count = n->inputs * n->params->vcs;
     n->vcs = mem_zalloc_huge(sizeof *n->vcs * count);
-    for (uint32_t i = 0; i < count; i++) n->vcs[i].ring = xbar_make_packets(n->vc_wrap + 1u);
+    for (uint32_t i = 0; i < count; i++) n->vcs[i].items = xbar_make_packets(n->vc_wrap + 1u);
     n->accept_at = mem_zalloc_huge(sizeof *n->accept_at * n->inputs);
     n->offered = mem_zalloc_huge(sizeof *n->offered * n->inputs);
     n->offer = mem_zalloc_huge(sizeof *n->offer * n->inputs);
@@ -56,16 +56,8 @@ static void xbar_make_outputs(struct xbar_net *n, struct link **to)
         n->out[o] = (struct xbar_output){
             .to = to[o],
             .asks = own ? n->out[o].own_asks : n->requests_of + (size_t)o * n->words,
-            .at = mem_zalloc_huge(sizeof(struct xbar_arrival) * (n->arrival_wrap + 1u)),
+            .items = mem_zalloc_huge(sizeof(struct xbar_arrival) * (n->arrival_wrap + 1u)),
         };
-}
-
-/* Slots of a ring for `count` packets, a power of two, less 1. */
-static uint16_t xbar_wrap(uint32_t count)
-{
-    uint32_t slots = 1;
-    while (slots < count) slots *= 2;
-    return (uint16_t)(slots - 1);
 }
 
 static uint32_t xbar_per(uint32_t speedup) { return ((1u << 31) + speedup - 1) / speedup; }
@@ -98,8 +90,9 @@ void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_repl
                            .now = 0 - (tick)clock->period, /* one cycle before the first */
                            .cycle = UINT64_MAX,
                            .stats = stats};
-    n->vc_wrap = xbar_wrap(n->vc_buffer);
-    n->arrival_wrap = xbar_wrap(n->ejection);
+    n->injection_wrap = short_ring_wrap(n->injection);
+    n->vc_wrap = short_ring_wrap(n->vc_buffer);
+    n->arrival_wrap = short_ring_wrap(n->ejection);
     n->gated = is_reply ? 0 : p->gated_sms;
     n->is_plain = n->words == 1 && n->has_one_vc && !n->is_infinite && !n->gated;
     uint32_t pushed_bytes = xbar_notes_bytes(n, inputs);
@@ -125,10 +118,10 @@ void xbar_net_free(struct xbar_net *n)
 {
     for (uint32_t i = 0; i < n->inputs; i++) {
         mem_free_huge(n->in[i].injection.entries);
-        mem_free_huge(n->in[i].vc.ring);
+        mem_free_huge(n->in[i].vc.items);
     }
-    for (uint32_t i = 0; n->vcs && i < n->inputs * n->params->vcs; i++) mem_free_huge(n->vcs[i].ring);
-    for (uint32_t o = 0; o < n->outputs; o++) mem_free_huge(n->out[o].at);
+    for (uint32_t i = 0; n->vcs && i < n->inputs * n->params->vcs; i++) mem_free_huge(n->vcs[i].items);
+    for (uint32_t o = 0; o < n->outputs; o++) mem_free_huge(n->out[o].items);
     void *const parts[] = {n->in,    n->out,     n->requests_of, n->ports,    n->pushed,
                            n->offer, n->offered, n->vcs,         n->accept_at};
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) mem_free_huge(parts[i]);
@@ -161,16 +154,16 @@ static void xbar_explain_input(const struct xbar_net *n, uint32_t input, tick no
 {
     for (uint32_t v = 0; v < n->params->vcs; v++) {
         const struct xbar_vc *vc = xbar_vc_for(n, input, v, false);
-        if (vc->count) xbar_explain_packet(n, "input", input, xbar_vc_head(vc), now, out);
+        if (vc->ring.count) xbar_explain_packet(n, "input", input, xbar_vc_head(vc), now, out);
     }
     const struct xbar_injection *q = &n->in[input].injection;
-    if (q->count) xbar_explain_packet(n, "injection", input, xbar_injection_head(q), now, out);
+    if (q->ring.count) xbar_explain_packet(n, "injection", input, xbar_injection_head(q), now, out);
 }
 
 void xbar_net_explain(const struct xbar_net *n, tick now, struct strbuf *out)
 {
     for (uint32_t o = 0; o < n->outputs; o++) {
-        if (!n->out[o].count) continue;
+        if (!n->out[o].ring.count) continue;
         const struct xbar_arrival *a = xbar_arrival_head(&n->out[o]);
         xbar_explain_waiter(n, &(struct xbar_waiter){"output", o, a->origin.id, a->flits, o, a->origin.taken},
                             now, out);

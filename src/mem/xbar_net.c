@@ -56,8 +56,7 @@ XBAR_INLINE bool xbar_deliver_head(struct xbar_net *n, struct xbar_ports *ports,
     s->flits += a->flits; /* apart: as pairs they would go through vectors, which takes longer */
     s->latency_cycles += (xbar_stamp)n->cycle - a->origin.taken;
     ports->full &= ~bit;
-    o->count--;
-    o->head = (uint16_t)((o->head + 1) & n->arrival_wrap);
+    xbar_arrival_pop(n, o);
     n->packets--;
     return true;
 }
@@ -65,7 +64,7 @@ XBAR_INLINE bool xbar_deliver_head(struct xbar_net *n, struct xbar_ports *ports,
 XBAR_INLINE void xbar_deliver(struct xbar_net *n, struct xbar_ports *ports, struct xbar_output *o,
                               uint64_t bit)
 {
-    if (!o->count || !xbar_deliver_head(n, ports, o, bit) || !o->count) return;
+    if (!o->ring.count || !xbar_deliver_head(n, ports, o, bit) || !o->ring.count) return;
     int32_t ahead = xbar_until(n, xbar_arrival_head(o)->ready);
     xbar_plan(n, ports, EVENT_DELIVER, bit, (uint32_t)MAX(ahead, 1));
 }
@@ -81,7 +80,7 @@ XBAR_INLINE void xbar_put_on_channel(struct xbar_net *n, struct xbar_ports *port
     in->injection.on_channel = p->flits;
     in->channel_free = n->cycle + p->flits;
     xbar_vc_push(n, vc, p);
-    if (vc->count > 1) return;
+    if (vc->ring.count > 1) return;
     uint64_t ready = n->cycle + 1; /* to compete */
     vc->head_since = (xbar_stamp)MAX(ready, in->port_free);
     if (in->port_free > ready && xbar_has_one_vc(n, plain)) xbar_keep_input(n, ports, bit, in->port_free);
@@ -95,12 +94,12 @@ XBAR_INLINE void xbar_move(struct xbar_net *n, struct xbar_ports *ports, uint32_
 {
     struct xbar_input *in = &n->in[input];
     struct xbar_injection *q = &in->injection;
-    const struct xbar_packet *first = q->count ? xbar_injection_head(q) : came;
+    const struct xbar_packet *first = q->ring.count ? xbar_injection_head(q) : came;
     if (!first) return;
     struct xbar_vc *vc = xbar_vc_for(n, input, first->dst, plain);
     if (xbar_can_send(n, in, vc, first->flits)) {
         xbar_put_on_channel(n, ports, input, bit, vc, first, plain);
-        if (!q->count) return;
+        if (!q->ring.count) return;
         xbar_injection_pop(n, q);
     }
     if (came) xbar_injection_push(n, q, came);
@@ -141,7 +140,7 @@ XBAR_INLINE void xbar_inject(struct xbar_net *n, struct xbar_ports *ports, uint3
     bool has_come = xbar_take(n, ports, in, bit, head);
     xbar_move(n, ports, input, bit, has_come ? head : NULL, plain);
     if (!(ports->waiting & bit)) xbar_plan_look(n, ports, in, bit, head);
-    if (q->on_channel && (q->count || ports->waiting & bit))
+    if (q->on_channel && (q->ring.count || ports->waiting & bit))
         xbar_plan(n, ports, EVENT_LOOK, bit, in->channel_free - n->cycle);
 }
 
@@ -149,7 +148,7 @@ XBAR_INLINE void xbar_inject(struct xbar_net *n, struct xbar_ports *ports, uint3
 COLD static void xbar_deliver_all_complete(struct xbar_net *n, struct xbar_ports *ports, uint32_t output)
 {
     struct xbar_output *o = &n->out[output];
-    while (o->count && xbar_deliver_head(n, ports, o, xbar_bit(output))) {}
+    while (o->ring.count && xbar_deliver_head(n, ports, o, xbar_bit(output))) {}
 }
 
 /* Into the ejection buffer, by the time at which it is complete. */
@@ -159,7 +158,7 @@ static void xbar_insert_by_time(struct xbar_net *n, const struct xbar_packet *p)
     struct xbar_ports *ports = xbar_ports_of(n, p->dst, false);
     const xbar_stamp ready = p->origin.taken + xbar_idle_cycles(n, p->flits);
     xbar_eject(n, ports, o, xbar_bit(p->dst), p, ready);
-    uint32_t i = o->count - 1u;
+    uint32_t i = o->ring.count - 1u;
     const struct xbar_arrival last = *xbar_arrival_at(n, o, i);
     for (; i && (int32_t)(xbar_arrival_at(n, o, i - 1)->ready - ready) > 0; i--)
         *xbar_arrival_at(n, o, i) = *xbar_arrival_at(n, o, i - 1);

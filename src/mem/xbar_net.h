@@ -7,6 +7,7 @@
 #ifndef HEDDLE_XBAR_NET_H
 #define HEDDLE_XBAR_NET_H
 
+#include "mem/ring.h"
 #include "mem/xbar.h"
 
 /* Functions with a constant argument `plain`: see below. */
@@ -49,13 +50,14 @@ struct xbar_size {
 struct xbar_entries {
     /* the head of the link, while it waits for room in the ring */
     struct xbar_packet from_link;
-    /* [n->injection]: a packet has a flit at least, so that there is a slot for each packet that fits */
-    struct xbar_packet ring[];
+    /* [n->injection_wrap + 1]: a packet has a flit at least, so that there is a slot for each packet that
+     * fits */
+    struct xbar_packet items[];
 };
 
 struct xbar_injection {
     struct xbar_entries *entries;
-    uint16_t head, count;
+    struct short_ring ring;
     /* in the buffer, those on the channel included */
     uint16_t flits;
     /* on the channel, or just past it */
@@ -65,8 +67,8 @@ struct xbar_injection {
 /* A virtual channel. */
 struct xbar_vc {
     /* [n->vc_wrap + 1] */
-    struct xbar_packet *ring;
-    uint16_t head, count;
+    struct xbar_packet *items;
+    struct short_ring ring;
     /* in the buffer */
     uint16_t flits;
     /* flits of the head that have passed the switch */
@@ -95,8 +97,8 @@ struct xbar_output {
     /* mask of the inputs that have a head for this output: own_asks where that is large enough */
     uint64_t *asks;
     /* the ejection buffer, [n->arrival_wrap + 1]: a granted packet has its slot at once */
-    struct xbar_arrival *at;
-    uint16_t head, count;
+    struct xbar_arrival *items;
+    struct short_ring ring;
     /* bits of asks; not kept in a plain network */
     uint16_t askers;
     /* iSLIP: first input to grant */
@@ -181,7 +183,7 @@ struct xbar_net {
     /* packets */
     uint16_t ejection;
     /* slots of a ring, a power of two, less 1 */
-    uint16_t vc_wrap, arrival_wrap;
+    uint16_t injection_wrap, vc_wrap, arrival_wrap;
     uint16_t latency;
     uint8_t input_speedup, output_speedup;
     /* an input asks for one output at a time */
@@ -238,44 +240,51 @@ void xbar_arbitrate(struct xbar_net *n);
 
 static inline struct xbar_packet *xbar_injection_head(const struct xbar_injection *q)
 {
-    return &q->entries->ring[q->head];
+    return &q->entries->items[q->ring.head];
 }
 static inline void xbar_injection_push(const struct xbar_net *n, struct xbar_injection *q,
                                        const struct xbar_packet *p)
 {
-    debug_assert(q->count < n->injection);
-    uint32_t at = (uint32_t)q->head + q->count++;
-    q->entries->ring[at >= n->injection ? at - n->injection : at] = *p;
+    debug_assert(q->ring.count < n->injection);
+    q->entries->items[short_ring_push(&q->ring, n->injection_wrap)] = *p;
 }
 static inline void xbar_injection_pop(const struct xbar_net *n, struct xbar_injection *q)
 {
-    debug_assert(q->count);
-    q->count--;
-    q->head = (uint16_t)(q->head + 1 == n->injection ? 0 : q->head + 1);
+    short_ring_pop(&q->ring, n->injection_wrap);
 }
 
-static inline struct xbar_packet *xbar_vc_head(const struct xbar_vc *vc) { return &vc->ring[vc->head]; }
+static inline struct xbar_packet *xbar_vc_head(const struct xbar_vc *vc) { return &vc->items[vc->ring.head]; }
 static inline void xbar_vc_push(const struct xbar_net *n, struct xbar_vc *vc, const struct xbar_packet *p)
 {
-    debug_assert(vc->count < n->vc_buffer);
-    vc->ring[(vc->head + vc->count++) & n->vc_wrap] = *p;
+    debug_assert(vc->ring.count < n->vc_buffer);
+    vc->items[short_ring_push(&vc->ring, n->vc_wrap)] = *p;
 }
 /* The packet stays as it is until the next push. */
 static inline const struct xbar_packet *xbar_vc_pop(const struct xbar_net *n, struct xbar_vc *vc)
 {
-    debug_assert(vc->count);
     const struct xbar_packet *p = xbar_vc_head(vc);
-    vc->count--;
-    vc->head = (uint16_t)((vc->head + 1) & n->vc_wrap);
+    short_ring_pop(&vc->ring, n->vc_wrap);
     return p;
 }
 
 static inline struct xbar_arrival *xbar_arrival_at(const struct xbar_net *n, const struct xbar_output *o,
                                                    uint32_t i)
 {
-    return &o->at[(o->head + i) & n->arrival_wrap];
+    return &o->items[short_ring_index(&o->ring, i, n->arrival_wrap)];
 }
-static inline struct xbar_arrival *xbar_arrival_head(const struct xbar_output *o) { return &o->at[o->head]; }
+static inline struct xbar_arrival *xbar_arrival_head(const struct xbar_output *o)
+{
+    return &o->items[o->ring.head];
+}
+/* The slot behind the newest, xbar_arrival_at(n, o, o->ring.count), has been filled. */
+static inline void xbar_arrival_push(const struct xbar_net *n, struct xbar_output *o)
+{
+    short_ring_push(&o->ring, n->arrival_wrap);
+}
+static inline void xbar_arrival_pop(const struct xbar_net *n, struct xbar_output *o)
+{
+    short_ring_pop(&o->ring, n->arrival_wrap);
+}
 
 /* Cycles from now to the time of a packet; negative: it is past. */
 static inline int32_t xbar_until(const struct xbar_net *n, xbar_stamp time)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # writers.sh SOURCE_DIR: each field of an SM, and of what a GPU in time holds, has one writer. Fails where a
 # file of src/core/sm, src/core or src/core/mech writes a field of a part that belongs to another file, or
-# makes a pointer through which it could.
+# makes a pointer through which it, or a component that it hands the pointer to, could.
 set -eu
 cd "$1/src/core"
 
@@ -44,6 +44,12 @@ statistics of prefetches|m->stats\.prefetches[a-z_]*|prefetch.c
 statistics of transfers|m->stats\.row[a-z_]+|transfer.c
 statistics of lent banks|m->stats\.lent_[a-z]+|sm_ports.c
 statistics of collectors|m->stats\.collector_[a-z_]+|sm.c
+counts of a grid, issue|own\.sm\.thread_insts|scheduler.c
+counts of a grid, CTAs|own\.sm\.ctas|program.c
+counts of a grid, warps|grid_stats\([^;]*\)->warps|residency.c
+counts of a grid, accesses|grid_stats\([^;]*\)->transactions|lsu.c
+counts of a grid, answers|grid_stats\([^;]*\)->(loads_done|load_cycles)|lsu_reply.c
+counts of a grid, accesses that begin|grid_stats\([^;]*\)->([a-z]+_insts|load_transactions)|lsu_build.c
 slots and occupancy|(m->stats\.|s->)(slots_all|cycles|[a-z]+_cycles|[a-z0-9]+_size_cycles)|account.c'
 
 # What a GPU in time holds: "g" is the GPU, "k" a kernel; the rooms name themselves by a letter each.
@@ -70,6 +76,13 @@ units|u->[a-z_]+|units.c units_step.c units_ring.c units_crew.c'
 # The host of mechanisms: "seat" is a mechanism on an SM (mech_seat.h), or on the GPU (mech_gpu.c).
 of_mechs='timers|seat->(due|period|fired)|mech_host.c mech_gpu.c'
 
+# Pointers in structs that are const there: field | file that declares it, from src/core.
+of_readers='cycle|mech/mech_host.h
+next|sm/context.h'
+# Pointers in structs that may be made: those, what the L1 counts of a grid, and whole rooms of the GPU, which
+# are written by their own functions.
+may_point='\.own =|&g->[a-z]+[,}]'
+
 # A member of what is named, an element of it; then an assignment that is not a comparison.
 member='((\.|->)[a-z_0-9]+|\[[^]]*\])*'
 writes=' *(=[^=]|[-+|&^]=|<<=|>>=|\+\+|--)'
@@ -94,14 +107,23 @@ check() { # check TABLE: for the files of this folder
             { echo "$what: $owners do not name it: is the table up to date?"; bad=1; }
         expect_none "$what" "$owners" "(^|[^a-z_>.*])$name$member$writes|(\+\+|--)$name$member"
         expect_none "$what, by a pointer," "$owners" "\* ?[a-z_]+ = &$name\b" 'const|programs'
+        expect_none "$what, by a pointer in a struct," "$owners" "(\.|->)[a-z_]+ = &$name\b" "$may_point"
         rules=$((rules + 1))
     done <<TABLE
 $1
 TABLE
 }
 
+while IFS='|' read -r field file; do
+    grep -qE "(^ *|\) )const [a-z_0-9 ]+\*$field;" "$file" || { echo "$field is not const in $file"; bad=1; }
+    may_point="$may_point|[a-z]*(\.|->)$field ="
+done <<TABLE
+$of_readers
+TABLE
+
 cd sm
 check "$of_sm"
+expect_none "counts of a grid" "lsu_build.c" '= grid_stats\('
 expect_none "when an SM wakes" "sleep.c sleep.h ahead.c" 'wake_at\((m->sleep|&m->sleep_cold)'
 cd ..
 check "$of_gpu"

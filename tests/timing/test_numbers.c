@@ -261,7 +261,7 @@ static uint32_t resident_ctas(const char *const *sets, uint32_t n, uint32_t thre
     struct sm *sm = timed_sm_at(r.gpu, 0);
     uint32_t count = 0;
     sm_tick(sm, 0);
-    while (sm_fits(sm, g)) assert_true(sm_start_cta(sm, 0, g, count++));
+    while (sm_fits(sm, g)) assert_true(sm_start_cta(sm, 0, g, count++, 0));
     *rule = occupancy_ctas(&r.machine, k, threads, emu_grid_shared_bytes(g));
     timed_destroy(r.gpu); /* the SM gives its CTAs back before the grid goes */
     r.gpu = NULL;

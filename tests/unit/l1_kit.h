@@ -57,7 +57,6 @@ static inline void start_with_links(struct bench *b, uint32_t out_places)
                                          .clock = &b->clock,
                                          .pool = &b->pool,
                                          .port = b->port,
-                                         .sm_wake = &b->wake,
                                          .extra_lines = b->extra_lines});
 }
 

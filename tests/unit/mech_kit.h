@@ -19,7 +19,7 @@ struct mech_kit {
     struct mech_set *set;
     struct mech_gpu *gpu;
     struct mech_sm *sm;
-    bool votes_changed;
+    bool heard_votes;
     uint64_t age[MECH_WARPS_MAX];
     uint32_t cta[MECH_WARPS_MAX];
     uint64_t launches, cycle;
@@ -47,6 +47,7 @@ static inline const struct mech_counters *kit_counters(void *host)
 {
     return &((struct mech_kit *)host)->counters;
 }
+static inline void kit_votes_changed(void *host) { ((struct mech_kit *)host)->heard_votes = true; }
 
 /* names and settings: one text each, words separated by spaces. */
 static inline uint32_t kit_split(char *text, const char **words, uint32_t max)
@@ -67,7 +68,8 @@ static inline bool kit_try_set(struct mech_kit *k, const char *names, const char
     return k->set != NULL;
 }
 
-static const struct mech_host_ops kit_ops = {.prefetch = kit_prefetch, .counters = kit_counters};
+static const struct mech_host_ops kit_ops = {
+    .prefetch = kit_prefetch, .counters = kit_counters, .votes_changed = kit_votes_changed};
 
 /* SM 0 of a GPU of two. More than 64 warps: a bank for each scheduler. */
 static inline void kit_attach(struct mech_kit *k, const struct mech_host_ops *ops, uint32_t warps,
@@ -78,7 +80,6 @@ static inline void kit_attach(struct mech_kit *k, const struct mech_host_ops *op
                                                    .gpu = k->gpu,
                                                    .sm = k,
                                                    .ops = ops,
-                                                   .votes_changed = &k->votes_changed,
                                                    .cycle = &k->cycle,
                                                    .sm_count = 2,
                                                    .warps = warps,

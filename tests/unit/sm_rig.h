@@ -42,7 +42,7 @@ struct rig {
 static inline bool rig_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear)
 {
     sm_tick(m, now);
-    return sm_start_cta(m, now, g, linear);
+    return sm_start_cta(m, now, g, linear, 0);
 }
 
 static inline void rig_cta_done(void *ctx, uint32_t sm, struct cta *cta, struct emu_grid *grid)

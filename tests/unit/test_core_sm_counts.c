@@ -56,7 +56,7 @@ static void occupancy_is_the_warps_of_each_cycle(void **state)
         sm_tick(r.sm, r.now);
         warps += r.sm->state.warp_count;
         most = MAX(most, r.sm->state.warp_count);
-        if (next < CTAS && sm_fits(r.sm, g)) assert_true(sm_start_cta(r.sm, r.now, g, next++));
+        if (next < CTAS && sm_fits(r.sm, g)) assert_true(sm_start_cta(r.sm, r.now, g, next++, 0));
         rig_cycle(&r);
     }
     sm_settle(r.sm, r.now);

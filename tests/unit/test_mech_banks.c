@@ -79,11 +79,11 @@ static void a_combined_vote_that_changes_is_told_and_one_that_does_not_is_not(vo
     struct mech_kit k;
     open_banks(&k, "swl", "swl.warps=1");
     start(&k, 1, 5);
-    k.votes_changed = false;
+    k.heard_votes = false;
     start(&k, 1, 6); /* not among the oldest */
-    assert_false(k.votes_changed);
+    assert_false(k.heard_votes);
     start(&k, 2, 0);
-    assert_true(k.votes_changed);
+    assert_true(k.heard_votes);
     assert_int_equal(k.sm->issue_mask[1], W(5));
     assert_int_equal(k.sm->issue_mask[2], W(0));
     kit_close(&k);

@@ -12,7 +12,6 @@ struct pcal_bench {
     struct mech_sm *sms[SMS];
     struct counted {
         struct mech_counters counters;
-        bool votes_changed;
         uint64_t cycle;
         bool is_idle;
     } on[SMS];
@@ -46,7 +45,6 @@ static void open_bench(struct pcal_bench *b, const char *settings)
                                                            .gpu = b->gpu,
                                                            .sm = &b->on[i],
                                                            .ops = &bench_ops,
-                                                           .votes_changed = &b->on[i].votes_changed,
                                                            .cycle = &b->on[i].cycle,
                                                            .index = i,
                                                            .sm_count = SMS,

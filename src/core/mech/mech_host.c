@@ -82,7 +82,7 @@ static void find_next_timer(struct mech_sm *m)
 {
     m->next_timer = UINT64_MAX;
     for (uint32_t i = 0; i < m->count; i++) m->next_timer = MIN(m->next_timer, m->seats[i].due);
-    if (m->setup.votes_changed) *m->setup.votes_changed = true;
+    mech_tell_votes(m);
 }
 
 /* All seats are there before the first init: a vote in it is combined with the others. */

@@ -56,6 +56,8 @@ struct mech_host_ops {
     bool (*ctas_left)(void *sm);
     uint64_t (*code_address)(void *sm, uint32_t cta_slot, uint32_t pc);
     bool (*memory_read)(void *sm, uint64_t offset, uint32_t token);
+    /* a combined vote or the next timer has changed, maybe by a mechanism of another SM */
+    void (*votes_changed)(void *sm);
 };
 
 struct mech_sm_setup {
@@ -63,8 +65,6 @@ struct mech_sm_setup {
     struct mech_gpu *gpu;
     void *sm;
     const struct mech_host_ops *ops;
-    /* set when a combined vote or the next timer changes, maybe by a mechanism of another SM; may be NULL */
-    bool *votes_changed;
     /* the SM's cycle, for messages; may be NULL */
     const uint64_t *cycle;
     /* as in mech_ports; banks 0 means 1 */

@@ -47,6 +47,8 @@ struct mech_votes mech_votes_all(void);
 void mech_vote_mask(struct mech_seat *seat, enum mech_mask mask, uint32_t bank, uint64_t warps);
 void mech_combine_masks(struct mech_sm *m);
 void mech_combine_limits(struct mech_sm *m);
+/* Tells the SM that a combined vote or the next timer has changed. */
+void mech_tell_votes(const struct mech_sm *m);
 
 /* mech_ports.c */
 void mech_ports_fill(struct mech_seat *seat);

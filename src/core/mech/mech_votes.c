@@ -11,9 +11,9 @@ struct mech_votes mech_votes_all(void)
     return v;
 }
 
-static void votes_changed(struct mech_sm *m)
+void mech_tell_votes(const struct mech_sm *m)
 {
-    if (m->setup.votes_changed) *m->setup.votes_changed = true;
+    if (m->setup.ops->votes_changed) m->setup.ops->votes_changed(m->setup.sm);
 }
 
 static void combine_mask(struct mech_sm *m, enum mech_mask mask, uint32_t bank)
@@ -23,7 +23,7 @@ static void combine_mask(struct mech_sm *m, enum mech_mask mask, uint32_t bank)
     for (uint32_t i = 0; i < m->count; i++) all &= m->seats[i].votes.masks[mask][bank];
     if (combined[mask][bank] == all) return;
     combined[mask][bank] = all;
-    votes_changed(m);
+    mech_tell_votes(m);
 }
 
 void mech_combine_masks(struct mech_sm *m)
@@ -58,7 +58,7 @@ void mech_combine_limits(struct mech_sm *m)
         stall = MAX(stall, v->stall_cycles);
         if (v->reexec_entries) reexec = reexec ? MIN(reexec, v->reexec_entries) : v->reexec_entries;
     }
-    if (m->cta_limit != ctas || m->l1_lines != lines) votes_changed(m);
+    if (m->cta_limit != ctas || m->l1_lines != lines) mech_tell_votes(m);
     m->cta_limit = ctas;
     m->cta_rows = rows;
     m->l1_lines = lines;

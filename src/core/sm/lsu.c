@@ -203,7 +203,6 @@ COLD static bool refill(struct sm *m, uint32_t id)
     m->lsu.untaken += a->count;
     if (a->ask.kind != REQ_READ) return a->count;
     m->memory.pendings[a->pending].left += a->count;
-    grid_stats(context_at(&m->state, a->ask.warp))->load_transactions += a->count;
     return a->count;
 }
 

@@ -152,8 +152,9 @@ static inline bool lsu_is_full(const struct lsu_hot *u)
 }
 /* From what an instruction did to what the caches will be asked: an access with its pending. */
 uint32_t lsu_build(struct sm *m, struct context *x, const struct uop *u, const struct emu_access *e);
-/* Fills the access's transactions with the next lines of a bulk copy; how many. */
-uint32_t lsu_bulk_next(const struct sm *m, struct lsu_bulk *b, struct lsu_access *a);
+/* Fills the access's transactions with the next lines of a bulk copy, and counts those of a load. The answer
+ * is how many. */
+uint32_t lsu_bulk_next(struct sm *m, struct lsu_bulk *b, struct lsu_access *a);
 /* Where the local memory of a context begins. The first 64 contexts of all SMs lie side by side, then the
  * next 64 of each. */
 uint64_t lsu_local_base(uint32_t sm, uint32_t sm_count, uint32_t context);

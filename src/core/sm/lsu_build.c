@@ -157,7 +157,8 @@ static void bulk_line(const struct sm *m, uint64_t addr, uint64_t end, bool is_s
     t->partial = end - addr < t->write_bytes;
 }
 
-COLD uint32_t lsu_bulk_next(const struct sm *m, struct lsu_bulk *b, struct lsu_access *a)
+/* The first of the transactions that are left, as many as an access holds. */
+COLD static uint32_t bulk_lines(const struct sm *m, struct lsu_bulk *b, struct lsu_access *a)
 {
     uint32_t count = 0;
     while (b->at < b->count && count < SM_TXN_MAX) {
@@ -174,6 +175,13 @@ COLD uint32_t lsu_bulk_next(const struct sm *m, struct lsu_bulk *b, struct lsu_a
     return count;
 }
 
+COLD uint32_t lsu_bulk_next(struct sm *m, struct lsu_bulk *b, struct lsu_access *a)
+{
+    const uint32_t count = bulk_lines(m, b, a);
+    if (a->ask.kind == REQ_READ) grid_stats(context_at(&m->state, a->ask.warp))->load_transactions += count;
+    return count;
+}
+
 /* cp.async.bulk: whole lines, as a copy engine asks for them; what it does to shared memory takes no pass
  * of the load-store unit. */
 COLD static void build_bulk(struct sm *m, struct context *x, struct lsu_access *a, const struct emu_access *e)
@@ -186,7 +194,7 @@ COLD static void build_bulk(struct sm *m, struct context *x, struct lsu_access *
         b->range[b->count++].end = e->addr[l] + e->bulk_bytes[l];
     }
     a->is_bulk = true;
-    a->count = (uint16_t)lsu_bulk_next(m, b, a);
+    a->count = (uint16_t)bulk_lines(m, b, a);
     count_device(m, x, a);
 }
 

@@ -25,8 +25,11 @@ static enum l1_answer foresee(struct sm *m, struct lsu_reexec_entry *e)
     if (a->ask.cls != REQ_GLOBAL && a->ask.cls != REQ_LOCAL) return L1_HIT;
     const enum mech_hold hold = mech_holds(m->mech, context_at(&m->state, a->ask.warp)->last_slot);
     if (hold == MECH_HOLD_UNKNOWN) return L1_HIT;
-    if (hold == MECH_HOLD_YES && l1_is_absent(m->l1, a->txns[a->done].line, absence)) return L1_STALL_HELD;
     struct l1_txn t;
+    if (hold == MECH_HOLD_YES) {
+        const enum l1_answer cause = l1_foresee_held(m->l1, a->txns[a->done].line, absence);
+        if (cause != L1_HIT) return cause;
+    }
     lsu_next_transaction(a, &t);
     return l1_foresee(m->l1, &t, hold == MECH_HOLD_YES, absence);
 }

@@ -7,7 +7,7 @@
 /* Ranges of addresses for code; two kernels in one range share instruction lines, no more. */
 enum { CODE_RANGES = 1 << 12 };
 
-static struct sm_program *program_new(struct sm *m, const struct emu_grid *g)
+static struct sm_program *program_new(struct sm *m, const struct emu_grid *g, uint32_t owner)
 {
     const struct isa_kernel *k = emu_grid_launch(g)->kernel;
     struct sm_program *p = mem_zalloc(sizeof *p);
@@ -15,7 +15,7 @@ static struct sm_program *program_new(struct sm *m, const struct emu_grid *g)
     p->kernel = k;
     p->inst_count = k->inst_count;
     p->line_shift = (uint32_t)__builtin_ctz(m->line_bytes);
-    if (m->setup.owner_slot) p->owner = (uint16_t)m->setup.owner_slot(m->setup.ctx, g);
+    p->owner = (uint16_t)owner;
     p->insts = mem_zalloc_lines(k->inst_count * sizeof *p->insts);
     p->loads = mem_zalloc_lines(k->inst_count * sizeof *p->loads);
     for (uint32_t pc = 0; pc < k->inst_count; pc++) uop_decode(m->p, &k->insts[pc], &p->insts[pc].uop);
@@ -139,14 +139,14 @@ static struct sm_program *program_find(const struct sm *m, const struct emu_grid
     return NULL;
 }
 
-struct sm_program *program_for(struct sm *m, const struct emu_grid *g)
+struct sm_program *program_for(struct sm *m, const struct emu_grid *g, uint32_t owner)
 {
     struct programs *all = &m->residency.programs;
     struct sm_program *p = program_find(m, g);
     if (p) return p;
     drop_ended(m);
     all->list = mem_realloc(all->list, (all->count + 1) * sizeof *all->list);
-    return all->list[all->count++] = program_new(m, g);
+    return all->list[all->count++] = program_new(m, g, owner);
 }
 
 void program_cta(struct sm_program *p, bool is_start)

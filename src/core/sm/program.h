@@ -51,7 +51,7 @@ struct programs {
 };
 
 /* The program of a grid, made at its first CTA. */
-struct sm_program *program_for(struct sm *m, const struct emu_grid *g);
+struct sm_program *program_for(struct sm *m, const struct emu_grid *g, uint32_t owner);
 /* A CTA of the program starts, or has ended. */
 void program_cta(struct sm_program *p, bool is_start);
 /* The programs that have no CTA here have ended. */

@@ -381,6 +381,7 @@ COLD void residency_size_l1(struct sm *m)
     if (m->mech->l1_lines != UINT32_MAX) bytes = (uint64_t)m->mech->l1_lines * m->line_bytes;
     account_occupancy(m, m->sleep.cycle);
     r->l1_size = l1_resize(m->l1, m->sleep.now, bytes);
+    sleep_wake_at(&m->sleep, l1_wake(m->l1)); /* dirty lines may have to leave */
 }
 
 /* The first CTA of a kernel that wants another split of the array finds the SM empty (sm_fits). The L1 is
@@ -395,7 +396,7 @@ static void set_split(struct sm *m, uint64_t shared_size)
 }
 
 static uint32_t place_cta(struct sm *m, struct emu_grid *g, uint64_t linear, struct cta *emu,
-                          const struct needs *n)
+                          const struct needs *n, uint32_t owner)
 {
     struct residency *r = &m->residency;
     uint32_t cta = 0;
@@ -403,7 +404,7 @@ static uint32_t place_cta(struct sm *m, struct emu_grid *g, uint64_t linear, str
     struct sm_cta *c = &r->ctas[cta];
     *c = (struct sm_cta){.emu = emu,
                          .grid = g,
-                         .program = program_for(m, g),
+                         .program = program_for(m, g, owner),
                          .linear = linear,
                          .warps = n->warps,
                          .left = n->warps,
@@ -419,7 +420,7 @@ static uint32_t place_cta(struct sm *m, struct emu_grid *g, uint64_t linear, str
     return cta;
 }
 
-bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear)
+bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear, uint32_t owner)
 {
     assert(sm_fits(m, g));
     assert(m->sleep.has_ticked && m->sleep.now == now); /* this cycle passes without the CTA */
@@ -434,7 +435,7 @@ bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear)
     struct needs n = needs_of(m, g);
     if (asks_mechanism(m, g)) is_admitted(m, g, &n);
     set_split(m, n.shared_size);
-    const uint32_t cta = place_cta(m, g, linear, emu, &n);
+    const uint32_t cta = place_cta(m, g, linear, emu, &n, owner);
     const bool is_active = fits_slots(m, n.warps);
     swap_started(m, cta, is_active);
     sm_mech_cta(m, cta, MECH_CTA_START);

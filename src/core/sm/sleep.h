@@ -42,7 +42,7 @@ struct sleep {
             bool changed;
             /* the schedulers may find something else than when they looked last */
             bool must_look;
-            /* set by the mechanisms' host (mech_sm_setup): the votes or the next timer have changed */
+            /* the votes of mechanisms or their next timer have changed */
             bool votes_changed;
         };
         /* not 0: one of these is set */
@@ -65,6 +65,7 @@ struct sleep_cold {
 static inline void sleep_changed(struct sleep *s) { s->changed = true; }
 static inline void sleep_changed_if(struct sleep *s, bool is) { s->changed |= is; }
 static inline void sleep_look_if(struct sleep *s, bool is) { s->must_look |= is; }
+static inline void sleep_votes_changed(struct sleep *s) { s->votes_changed = true; }
 /* Something was said for which the schedulers have to look; sleep_looked: they do. */
 static inline bool sleep_has_look(const struct sleep *s)
 {

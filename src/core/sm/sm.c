@@ -33,7 +33,6 @@ struct sm *sm_create(const struct sm_setup *s)
                                          .clock = &m->clock,
                                          .pool = s->pool,
                                          .port = m->port,
-                                         .sm_wake = m->sleep.wake,
                                          .extra_lines = sm_mech_extra_lines(m)});
     residency_see_l1(m);
     fetch_init(m, m->p);

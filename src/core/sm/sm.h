@@ -33,12 +33,11 @@ struct sm_setup {
     /* what mechanisms of several SMs meet in; NULL: none of them uses it */
     struct smring *ring;
     struct sharers *sharers;
-    /* a CTA has ended and left the SM */
+    /* Observers, called by sm_end_ctas alone, in the order of the SMs: they are told, and answer nothing. A
+     * CTA has ended and left the SM. */
     void (*on_cta_done)(void *ctx, uint32_t sm, struct cta *cta, struct emu_grid *grid);
-    /* a mechanism lets more CTAs onto the SM than before; may be NULL */
+    /* A mechanism lets more CTAs onto the SM than before; may be NULL. */
     void (*on_room)(void *ctx);
-    /* the owner of a grid's requests (mem/req.h); NULL: they have none */
-    uint32_t (*owner_slot)(void *ctx, const struct emu_grid *grid);
     void *ctx;
     /* for tests: contexts are handed out from the highest number down, so that they differ from slots */
     bool contexts_from_top;
@@ -68,8 +67,9 @@ struct sm_launch_info {
 };
 /* Every SM is told of a grid, after its cycle at this time and before the first CTA of the grid. */
 void sm_launch(struct sm *m, tick now, const struct sm_launch_info *info);
-/* Starts a CTA, by its number in the grid. It fits. False: the emulator faulted. */
-bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear);
+/* Starts a CTA, by its number in the grid. It fits. owner: of the grid's requests (mem/req.h); 0: nobody.
+ * False: the emulator faulted. */
+bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear, uint32_t owner);
 /* The dispatcher has started a CTA here, or has found none for this SM: are there others that have not
  * started? An SM that has neither got a CTA nor asked for one is not told: it may have run ahead. */
 void sm_tell_left(struct sm *m, bool has_started, bool ctas_left);
@@ -88,7 +88,7 @@ const char *sm_leaks(const struct sm *m, const struct emu_grid *g);
 /* One cycle. */
 void sm_tick(struct sm *m, tick now);
 /* A cycle in two parts, for SMs that run side by side: sm_cycle touches nothing that others share,
- * sm_end_ctas does. */
+ * sm_end_ctas does: it ends the CTAs whose last warps have left and tells the observers. */
 void sm_cycle(struct sm *m, tick now);
 void sm_end_ctas(struct sm *m);
 /* Where sm_tick says when the SM next has something to do. */

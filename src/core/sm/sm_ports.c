@@ -282,6 +282,8 @@ static uint64_t port_copy_as_of(void *host, uint32_t sm, uint64_t line)
     return sharers_as_of(s->setup.sharers, sm, line, sm == s->setup.index);
 }
 
+static void port_votes_changed(void *host) { sleep_votes_changed(&((struct sm *)host)->sleep); }
+
 static uint64_t port_thread_insts(void *host) { return programs_thread_insts(host); }
 
 /* ---- connection ---- */
@@ -318,7 +320,8 @@ static const struct mech_host_ops port_ops = {.prefetch = port_prefetch,
                                               .cta_unpark = port_cta_unpark,
                                               .code_address = port_code_address,
                                               .memory_read = port_memory_read,
-                                              .ctas_left = port_ctas_left};
+                                              .ctas_left = port_ctas_left,
+                                              .votes_changed = port_votes_changed};
 
 void sm_mech_create(struct sm *m)
 {
@@ -329,7 +332,6 @@ void sm_mech_create(struct sm *m)
                                         .gpu = m->setup.mech_gpu,
                                         .sm = m,
                                         .ops = &port_ops,
-                                        .votes_changed = &m->sleep.votes_changed,
                                         .cycle = &m->sleep.cycle,
                                         .index = m->setup.index,
                                         .sm_count = m->setup.sm_count,

@@ -34,6 +34,7 @@ void transfer_init(struct sm *m)
 {
     struct transfer *t = &m->transfer;
     for (int way = 0; way < TRANSFER_WAYS; way++) t->moves[way].cta = SM_NONE;
+    transfer_rows_init(&t->here, MECH_TRANSFER_BUFFER_MAX);
     t->ctas = mem_zalloc(m->residency.cta_slots * sizeof *t->ctas);
     t->sent = t->moved = TICK_NEVER;
     sm_port_connect(m->port, SM_PORT_CONTEXT,
@@ -46,6 +47,7 @@ void transfer_init(struct sm *m)
 void transfer_free(struct sm *m)
 {
     vec_free(&m->transfer.late);
+    transfer_rows_free(&m->transfer.here);
     free(m->transfer.ctas);
 }
 
@@ -155,7 +157,9 @@ static void read_row(struct sm *m, struct transfer_move *v)
 
 static void write_row(struct sm *m, struct transfer_move *v)
 {
-    if (v->ended == v->passed || !has_bank(m, v->here[v->ended % MECH_TRANSFER_BUFFER_MAX])) return;
+    struct transfer_rows *here = &m->transfer.here;
+    if (!here->ring.count || !has_bank(m, *transfer_rows_front(here))) return;
+    transfer_rows_pop(here);
     v->ended++;
 }
 
@@ -260,8 +264,10 @@ static void taken_back(void *sm, tick now, uint32_t id)
         m->transfer.ctas[r->token - 1].late--;
     else if (r->kind == REQ_WRITE)
         v->ended++;
-    else
-        v->here[v->passed++ % MECH_TRANSFER_BUFFER_MAX] = r->token;
+    else {
+        transfer_rows_push(&m->transfer.here, r->token);
+        v->passed++;
+    }
     req_del(m->setup.pool, id);
 }
 

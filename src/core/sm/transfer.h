@@ -7,10 +7,13 @@
 #include "base/base.h"
 #include "base/tick.h"
 #include "base/vec.h"
+#include "mem/ring.h"
 
 enum transfer_way { TRANSFER_OUT, TRANSFER_IN, TRANSFER_WAYS };
 /* Where the registers of a CTA are. */
 enum transfer_where { REGISTERS_HERE, REGISTERS_LEAVE, REGISTERS_AWAY, REGISTERS_COME };
+
+RING_TYPE(transfer_rows, uint32_t) /* rows of the register file */
 
 struct transfer_move {
     /* the CTA slot; SM_NONE: nothing moves this way */
@@ -23,8 +26,6 @@ struct transfer_move {
     uint32_t begun, passed, ended;
     /* the next row of the register file to be read or asked for */
     uint32_t row;
-    /* in: rows that are here and not written, a ring that ends with number `passed` */
-    uint32_t here[MECH_TRANSFER_BUFFER_MAX];
 };
 /* A row of a CTA, by its number among the CTA's rows. */
 struct transfer_row {
@@ -32,6 +33,8 @@ struct transfer_row {
 };
 struct transfer {
     struct transfer_move moves[TRANSFER_WAYS];
+    /* of the move in: rows that are here and not written */
+    struct transfer_rows here;
     /* by CTA slot: where its registers are (enum transfer_where), how many rows of them are in memory, how
      * many late rows are not acknowledged */
     struct transfer_cta {
