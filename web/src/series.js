@@ -20,7 +20,9 @@ function hitRates(all) {
   const accesses = all["l2.accesses"];
   const share = all["morpheus.hit_share"];
   return {
-    ...(hits && accesses ? { [SLICES]: hits.map((n, i) => (accesses[i] > 0 ? (100 * n) / accesses[i] : 0)) } : {}),
+    ...(hits && accesses
+      ? { [SLICES]: hits.map((n, i) => (accesses[i] > 0 ? (100 * n) / accesses[i] : 0)) }
+      : {}),
     ...(share ? { [EXTENDED]: share.map((n) => 100 * (n ?? 0)) } : {}),
   };
 }
