@@ -4,7 +4,7 @@ import { drawMatrix } from "./draw/matrix.js";
 import { drawSeries } from "./draw/series.js";
 import { bytes, number, percent, time } from "./format.js";
 import { loads } from "./loads.js";
-import { chartsOf, IN_PERCENT } from "./series.js";
+import { chartsOf, IN_PERCENT } from "./charts.js";
 import { address } from "./state.js";
 import { table } from "./table.js";
 import { current } from "./theme.js";

@@ -6,7 +6,7 @@ import { Figure, mean, Report } from "../src/data.js";
 import { evictor, loadClass, prefetchLate, prefetchUsed, sourceLine } from "../src/loads.js";
 import { mapCells, poiseMarks } from "../src/map_cells.js";
 import { bytes, formats, number, percent, time } from "../src/format.js";
-import { chartsOf, IN_PERCENT } from "../src/series.js";
+import { chartsOf, IN_PERCENT } from "../src/charts.js";
 
 const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-12, `${a} is not ${b}`);
 const nothing = { hidden: new Set(), machines: new Set() };

@@ -1,4 +1,5 @@
-/* bfs: level-synchronous breadth-first search, a thread a node, the host loops until nothing changed. */
+/* graph_levels: level-synchronous breadth-first search, a thread a node, the host loops until nothing
+ * changed. */
 #include "test_program.h"
 #define KERNELS(K, V) K(bfs_step)
 PROGRAM(KERNELS)
@@ -51,5 +52,5 @@ int main(void)
         LAUNCH(bfs_step, (n + 127) / 128, 128, 0, drow, dcol, dlevel, depth, dchanged, n);
         CHECK_CUDA(cudaMemcpy(&changed, dchanged, 4, cudaMemcpyDeviceToHost));
     }
-    return program_end("bfs", program_same("level", program_fetch(dlevel, n * 4), want, n));
+    return program_end("graph_levels", program_same("level", program_fetch(dlevel, n * 4), want, n));
 }

@@ -1,4 +1,4 @@
-/* mesh.h: a mesh of tetrahedra around a box-shaped body in a wind tunnel. */
+/* cfd_mesh.h: a mesh of tetrahedra around a box-shaped body in a wind tunnel. */
 #ifndef CFD_MESH_H
 #define CFD_MESH_H
 

@@ -1,4 +1,4 @@
-/* stencil: several steps of a five-point heat equation on pitched memory, 2D copies, ping-pong buffers. */
+/* heat: several steps of a five-point heat equation on pitched memory, 2D copies, ping-pong buffers. */
 #include "test_program.h"
 #define KERNELS(K, V) K(stencil)
 PROGRAM(KERNELS)
@@ -49,5 +49,5 @@ int main(void)
     }
     CHECK_CUDA(cudaDeviceSynchronize());
     CHECK_CUDA(cudaMemcpy2D(start, w * 4, in, pitch, w * 4, h, cudaMemcpyDeviceToHost));
-    return program_end("stencil", program_same("out", start, a, w * h));
+    return program_end("heat", program_same("out", start, a, w * h));
 }

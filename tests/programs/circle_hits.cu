@@ -1,4 +1,4 @@
-/* montecarlo: a 64-bit generator a thread; hits inside a circle (exact), 64- and 128-bit products by mul.hi
+/* circle_hits: a 64-bit generator a thread; hits inside a circle (exact), 64- and 128-bit products by mul.hi
  * and carry chains. */
 #include "test_program.h"
 #define KERNELS(K, V) K(montecarlo)
@@ -64,6 +64,6 @@ int main(void)
     LAUNCH(montecarlo, threads / 128, 128, 0, hits, products, rounds);
     unsigned long long *got = (unsigned long long *)program_fetch(products, threads * 16);
     got[2 * 77 + 1] = want[2 * 77 + 1]; /* x % 0 is undefined: not compared */
-    return program_end("montecarlo", program_same("hits", program_fetch(hits, 8), &want_hits, 2) &
-                                         program_same("products", got, want, threads * 4));
+    return program_end("circle_hits", program_same("hits", program_fetch(hits, 8), &want_hits, 2) &
+                                          program_same("products", got, want, threads * 4));
 }

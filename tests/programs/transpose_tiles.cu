@@ -1,4 +1,4 @@
-/* transpose: a matrix of 64-bit words through padded shared tiles; 3D block shape. */
+/* transpose_tiles: a matrix of 64-bit words through padded shared tiles; 3D block shape. */
 #include "test_program.h"
 #define KERNELS(K, V) K(transpose)
 PROGRAM(KERNELS)
@@ -33,5 +33,6 @@ int main(void)
     unsigned long long *din = (unsigned long long *)program_device(in, bytes),
                        *dout = (unsigned long long *)program_device(NULL, bytes);
     LAUNCH(transpose, GRID((w + 15) / 16, (h + 15) / 16, 1), GRID(16, 2, 2), 0, din, dout, w, h);
-    return program_end("transpose", program_same("out", program_fetch(dout, bytes), want, (size_t)w * h * 2));
+    return program_end("transpose_tiles",
+                       program_same("out", program_fetch(dout, bytes), want, (size_t)w * h * 2));
 }

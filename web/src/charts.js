@@ -1,4 +1,4 @@
-// series.js: which statistics of a run are drawn over time, and in which order.
+// charts.js: which statistics of a run are drawn over time, and in which order.
 
 const FIRST = ["ipc", "l1.hit_rate", "l1.miss_rate", "l1.aml", "l2.ahl", "dram.efficiency"];
 // Shown first where a mechanism keeps CTAs without slots: other runs have nothing but 0 there.
