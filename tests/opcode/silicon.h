@@ -8,8 +8,10 @@
 
 struct silicon {
     uint8_t *data;
-    char origin[160];   /* device, driver, date */
-    struct map by_name; /* name -> its record in data */
+    /* device, driver, date */
+    char origin[160];
+    /* name -> its record in data */
+    struct map by_name;
 };
 
 bool silicon_open(struct silicon *s, const char *path, struct strbuf *error);

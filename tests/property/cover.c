@@ -69,7 +69,8 @@ static bool next_pair(struct cover *c, uint32_t *machine, struct pair *out)
 
 struct choice {
     bool is_blocked[COVER_VALUES_MAX];
-    uint16_t gain[COVER_VALUES_MAX]; /* pairs that the value would cover in the row */
+    /* pairs that the value would cover in the row */
+    uint16_t gain[COVER_VALUES_MAX];
 };
 
 static void row_take(const struct cover *c, struct cover_row *row, struct choice *choice, uint32_t v)

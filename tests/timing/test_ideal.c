@@ -55,7 +55,8 @@ enum ideal { NONE, DRAM, INFINITE, PERFECT, IDEALS };
 static const char *const ideals[IDEALS] = {"ideal.memory=none", "ideal.memory=dram", "ideal.memory=infinite",
                                            "ideal.memory=perfect"};
 
-static struct rig r; /* the teardown may need it */
+/* At file scope: the teardown may need it. */
+static struct rig r;
 
 /* Instructions are there at once: what is compared is the data's way. */
 static void open_ideal(const char *machine, enum ideal ideal)

@@ -22,7 +22,8 @@ static const char ptx[] =
 
 enum { CTAS = 7 /* two such grids find 15 SMs */, THREADS = 128, WORDS = CTAS * THREADS, ROUNDS = 200 };
 
-struct lane { /* the memory of one stream */
+/* the memory of one stream */
+struct lane {
     uint64_t in, out;
 };
 

@@ -58,7 +58,8 @@ static void another_row_that_is_open_is_not_a_hit(void **state)
 /* ---- batches of writes ---- */
 
 struct columns {
-    char text[64]; /* r or w for each request, in the order of their last column commands */
+    /* r or w for each request, in the order of their last column commands */
+    char text[64];
     uint32_t count, commands;
 };
 
