@@ -95,7 +95,9 @@ const char *cli_self_dir(void);
 bool cli_find_program(const char *name, struct strbuf *out);
 /* Reads a whole file; NULL with an error printed when it cannot be read. */
 char *cli_read_file(const char *path, size_t *len);
-bool cli_load_machine(const char *name, const struct cli_list *sets, struct machine *out);
+/* The machine of these options, with its settings. False: an error was printed. */
+bool cli_load_machine(const struct run_options *o, struct machine *out);
+bool cli_load_named_machine(const char *name, struct machine *out);
 
 int cli_cmd_run(int argc, char **argv);
 int cli_cmd_kernel(int argc, char **argv);

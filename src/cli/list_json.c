@@ -145,7 +145,7 @@ bool list_json_machines(struct strbuf *out)
     begin_list(out);
     for (uint32_t i = 0; i < names.items.len; i++) {
         struct machine m;
-        if (!cli_load_machine(names.items.data[i], &(struct cli_list){0}, &m)) {
+        if (!cli_load_named_machine(names.items.data[i], &m)) {
             ok = false;
             continue;
         }

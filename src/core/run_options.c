@@ -173,7 +173,7 @@ static const char *const *list_at(const struct run_option *row, const struct run
     return *(const char *const *const *)field_at(row, o);
 }
 
-static uint32_t list_length(const char *const *list)
+uint32_t run_list_count(const char *const *list)
 {
     uint32_t n = 0;
     while (list[n]) n++;
@@ -263,7 +263,7 @@ static bool add_to_list(const struct run_option *row, struct run_options *o, con
         return false;
     }
     const char *const *old = list_at(row, o);
-    uint32_t count = list_length(old);
+    uint32_t count = run_list_count(old);
     const char **list = ARENA_ARRAY(a, const char *, count + strlen(text) + 1); /* more than there can be */
     memcpy(list, old, count * sizeof *list);
     char *copy = arena_strdup(a, text), *save = NULL;
@@ -372,7 +372,7 @@ uint32_t run_options_to_words(const struct run_options *o, struct arena *a, cons
         text.len = 0;
         if (!row->variable || !run_option_format(row, o, &text)) continue;
         const char *const *list = row->kind == RUN_LIST ? list_at(row, o) : NULL;
-        uint32_t count = list ? list_length(list) : 1;
+        uint32_t count = list ? run_list_count(list) : 1;
         for (uint32_t i = 0; i < count; i++) {
             vec_push(&all, row->short_flag ? row->short_flag : row->flag);
             if (row->kind != RUN_FLAG) vec_push(&all, list ? list[i] : arena_strdup(a, strbuf_text(&text)));
@@ -388,7 +388,7 @@ uint32_t run_options_to_words(const struct run_options *o, struct arena *a, cons
 
 bool run_options_machine(const struct run_options *o, struct machine *out, struct diag_list *diags)
 {
-    return machine_load(o->machine, o->sets, list_length(o->sets), out, diags);
+    return machine_load(o->machine, o->sets, run_list_count(o->sets), out, diags);
 }
 
 bool run_options_has_clock(const struct run_options *o) { return !o->functional && !o->races; }
@@ -400,8 +400,8 @@ void run_options_complete(struct run_options *o)
         o->stats = NULL;
     }
     o->timed.mechs = o->mechs;
-    o->timed.mech_count = list_length(o->mechs);
+    o->timed.mech_count = run_list_count(o->mechs);
     o->timed.mech_settings = o->mech_sets;
-    o->timed.mech_setting_count = list_length(o->mech_sets);
+    o->timed.mech_setting_count = run_list_count(o->mech_sets);
     o->timed.timeline = o->timeline != NULL;
 }
