@@ -148,12 +148,12 @@ static bool cli_store(const struct cli_option *o, int argc, char **argv, int arg
 {
     switch (o->kind) {
     case CLI_FLAG: *(bool *)o->out = true; return true;
-    case CLI_TEXT:
+    case CLI_STRING:
     case CLI_MAYBE: *(const char **)o->out = value; return true;
     case CLI_LIST: vec_push(&((struct cli_list *)o->out)->items, (struct cli_value){value, arg}); return true;
     case CLI_RUN_FLAG:
     case CLI_RUN_VALUE: return cli_store_run(o, argc, argv, arg, value);
-    case CLI_U64:
+    case CLI_NUMBER64:
         if (count_read(value, strlen(value), o->out)) return true;
         cli_error(argc, argv, arg, (int)(value - argv[arg]), (int)strlen(value), NULL,
                   "%s takes a whole number, got '%s'", o->name, value);

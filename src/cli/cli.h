@@ -14,11 +14,11 @@ enum cli_kind {
     /* bool */
     CLI_FLAG,
     /* const char * */
-    CLI_TEXT,
+    CLI_STRING,
     /* const char *: the text behind `=`, or "" without one */
     CLI_MAYBE,
     /* uint64_t */
-    CLI_U64,
+    CLI_NUMBER64,
     /* struct cli_list */
     CLI_LIST,
     /* struct cli_run_flag (run_flags.h), without and with a value */

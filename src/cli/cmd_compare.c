@@ -255,11 +255,11 @@ int cli_cmd_compare(int argc, char **argv)
         {0}};
     struct compare_settings s = {0};
     const struct cli_option own[] = {
-        {"--mech", NULL, CLI_TEXT, &s.mech, "A,B+C,...",
+        {"--mech", NULL, CLI_STRING, &s.mech, "A,B+C,...",
          "the columns: mechanisms, several at once with +; 'none' is the machine as it is. The first is the "
          "baseline"},
         {"--show", NULL, CLI_LIST, &s.shown, "STATISTIC", "a further table: this statistic of each column"},
-        {"--output", "-o", CLI_TEXT, &s.page, "FILE", "write the page with the figures as well"},
+        {"--output", "-o", CLI_STRING, &s.page, "FILE", "write the page with the figures as well"},
         {"--json", NULL, CLI_FLAG, &s.json, NULL, "write the numbers (with -n: the list) as JSON"},
         {0}};
     struct cli_option *behind = cli_batch_options(&s.sweep, own);

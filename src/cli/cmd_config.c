@@ -30,9 +30,10 @@ static void dump_row(const struct param_row *r, const void *object)
 {
     size_t section = section_length(r->name);
     struct strbuf value = {0};
-    char line[PARAM_FILE_BYTES + PARAM_TEXT_BYTES];
+    char line[PARAM_PATH_BYTES + PARAM_STRING_BYTES];
     param_format(r, object, &value);
-    bool quoted = (r->type == PARAM_TEXT || r->type == PARAM_FILE) && strpbrk(strbuf_text(&value), ":;#,&*");
+    bool quoted =
+        (r->type == PARAM_STRING || r->type == PARAM_PATH) && strpbrk(strbuf_text(&value), ":;#,&*");
     snprintf(line, sizeof line, quoted ? "%s%s: \"%s\"" : "%s%s: %s", section ? "  " : "",
              section ? r->name + section + 1 : r->name, strbuf_text(&value));
     printf("%-36s # %s%s%s\n", line, r->help, *r->unit ? ", " : "", r->unit);
@@ -123,7 +124,7 @@ int cli_cmd_config(int argc, char **argv)
     static const struct cli_run_pick picks[] = {{"machine", "dump: ", NULL}, {"set", "dump: ", NULL}, {0}};
     const char *output = NULL;
     struct cli_run run = {0};
-    const struct cli_option own[] = {{"--output", "-o", CLI_TEXT, &output, "FILE",
+    const struct cli_option own[] = {{"--output", "-o", CLI_STRING, &output, "FILE",
                                       "import: write the machine file there (default: to the terminal)"},
                                      {0}};
     struct cli_option *options = cli_run_pick_options(&run, picks, own);

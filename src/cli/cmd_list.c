@@ -166,10 +166,10 @@ static bool explain_param(const char *name)
     if (!r) return false;
     printf("%s: %s\n  unit: %s\n  default: %s\n", r->name, r->help, *r->unit ? r->unit : "none",
            r->default_text);
-    if (r->type == PARAM_U32 || r->type == PARAM_U64 || r->type == PARAM_BYTES)
+    if (r->type == PARAM_NUMBER || r->type == PARAM_NUMBER64 || r->type == PARAM_SIZE)
         printf("  from %llu to %llu\n", (unsigned long long)r->min, (unsigned long long)r->max);
-    if (r->type == PARAM_MILLI) explain_fraction(r);
-    for (uint32_t i = 0; r->type == PARAM_ENUM && r->choices[i]; i++)
+    if (r->type == PARAM_FRACTION) explain_fraction(r);
+    for (uint32_t i = 0; r->type == PARAM_CHOICE && r->choices[i]; i++)
         printf("%s%s%s", i ? ", " : "  one of: ", r->choices[i], r->choices[i + 1] ? "" : "\n");
     printf("  set by: --set %s=VALUE, or in a machine file\n", r->name);
     return true;

@@ -190,9 +190,9 @@ int cli_cmd_map(int argc, char **argv)
         {"machine", NULL, NULL}, {"set", NULL, NULL}, {"mech_set", "for Poise: ", NULL}, {0}};
     struct map_settings s = {.runs = {.cycles_min = 1}};
     const struct cli_option own[] = {
-        {"--model", NULL, CLI_TEXT, &s.model, "FILE", "Poise's model (default: the published weights)"},
+        {"--model", NULL, CLI_STRING, &s.model, "FILE", "Poise's model (default: the published weights)"},
         {"--no-poise", NULL, CLI_FLAG, &s.no_poise, NULL, "the tuples alone"},
-        {"--output", "-o", CLI_TEXT, &s.output, "FILE.svg", "write the map as a picture too"},
+        {"--output", "-o", CLI_STRING, &s.output, "FILE.svg", "write the map as a picture too"},
         {"--json", NULL, CLI_FLAG, &s.json, NULL, "write the map and Poise's whole path as JSON"},
         {0}};
     struct cli_option *options = cli_profiling_options(&s.runs, own, picks);

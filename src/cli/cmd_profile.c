@@ -80,7 +80,7 @@ int cli_cmd_profile(int argc, char **argv)
     static const struct cli_run_pick picks[] = {{"machine", NULL, NULL}, {"set", NULL, NULL}, {0}};
     struct profile_settings s = {.runs = {.step = 1, .cycles_min = TRAINING_CYCLES}};
     const struct cli_option own[] = {
-        {"--output", "-o", CLI_TEXT, &s.output, "FILE", "where the table goes (default: standard output)"},
+        {"--output", "-o", CLI_STRING, &s.output, "FILE", "where the table goes (default: standard output)"},
         {0}};
     struct cli_option *options = cli_profiling_options(&s.runs, own, picks);
     struct cli_parse p = {.command = cli_command("profile"), .options = options};

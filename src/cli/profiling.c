@@ -11,11 +11,11 @@ struct cli_option *cli_profiling_options(struct cli_profiling *p, const struct c
                                          const struct cli_run_pick *picks)
 {
     const struct cli_option options[] = {
-        {"--step", NULL, CLI_U64, &p->step, "WARPS",
+        {"--step", NULL, CLI_NUMBER64, &p->step, "WARPS",
          "distance of the values of N, and of p: 1, 1 + WARPS, ... and all (default 1; of a map, such that "
          "there are nine at most)"},
-        {"--kernel", NULL, CLI_TEXT, &p->kernel, "NAME", "launches of this kernel alone"},
-        {"--cycles", NULL, CLI_U64, &p->cycles_min, "N",
+        {"--kernel", NULL, CLI_STRING, &p->kernel, "NAME", "launches of this kernel alone"},
+        {"--cycles", NULL, CLI_NUMBER64, &p->cycles_min, "N",
          "only launches of at least N cycles (default 10000; of a map, 1)"},
         {0}};
     struct cli_option *both = cli_join_options(options, own), *swept = cli_batch_options(&p->sweep, both);

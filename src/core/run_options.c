@@ -17,7 +17,7 @@ static const char *const format_names[] = {[RUN_FORMAT_TABLE] = "table",
 
 const struct run_option run_option_rows[] = {
     {.name = "machine",
-     .kind = RUN_TEXT,
+     .kind = RUN_STRING,
      .effect = RUN_RESOLVED,
      .offset = AT(machine),
      .fallback = RUN_DEFAULT_MACHINE,
@@ -56,7 +56,7 @@ const struct run_option run_option_rows[] = {
      .help = "change one parameter of a mechanism; may be repeated",
      .needs_clock = true},
     {.name = "maxrregcount",
-     .kind = RUN_U32,
+     .kind = RUN_NUMBER,
      .effect = RUN_CHANGES,
      .offset = AT(registers_max),
      .min = 16,
@@ -87,7 +87,7 @@ const struct run_option run_option_rows[] = {
      .variable = "HEDDLE_NO_SKIP",
      .help = "tick everything in every cycle: slow, same result"},
     {.name = "threads",
-     .kind = RUN_U32,
+     .kind = RUN_NUMBER,
      .effect = RUN_SAME,
      .offset = AT(timed.threads),
      .min = 1,
@@ -97,7 +97,7 @@ const struct run_option run_option_rows[] = {
      .value = "N",
      .help = "run the SMs on N threads: same result (docs/threads.md)"},
     {.name = "sample",
-     .kind = RUN_U64,
+     .kind = RUN_NUMBER64,
      .effect = RUN_CHANGES,
      .offset = AT(timed.sample_cycles),
      .max = UINT32_MAX,
@@ -107,7 +107,7 @@ const struct run_option run_option_rows[] = {
      .help = "time series: statistics of every N core cycles; 0 = none",
      .needs_clock = true},
     {.name = "stats",
-     .kind = RUN_TEXT,
+     .kind = RUN_STRING,
      .effect = RUN_SAME,
      .offset = AT(stats),
      .flag = "--stats",
@@ -115,7 +115,7 @@ const struct run_option run_option_rows[] = {
      .value = "FILE",
      .help = "summary into a file (JSON when it ends in .json); 'gpgpusim': in GPGPU-Sim's words"},
     {.name = "timeline",
-     .kind = RUN_TEXT,
+     .kind = RUN_STRING,
      .effect = RUN_SAME,
      .offset = AT(timeline),
      .flag = "--timeline",
@@ -183,14 +183,14 @@ uint32_t run_list_count(const char *const *list)
 void run_option_reset(const struct run_option *row, struct run_options *o)
 {
     static const char *const nothing[] = {NULL};
-    assert(row->name && (row->kind == RUN_TEXT || !row->fallback)); /* other kinds begin with 0 */
+    assert(row->name && (row->kind == RUN_STRING || !row->fallback)); /* other kinds begin with 0 */
     void *at = field_of(row, o);
     switch (row->kind) {
     case RUN_FLAG: *(bool *)at = false; return;
-    case RUN_U32:
+    case RUN_NUMBER:
     case RUN_CHOICE: *(uint32_t *)at = 0; return;
-    case RUN_U64: *(uint64_t *)at = 0; return;
-    case RUN_TEXT: *(const char **)at = row->fallback; return;
+    case RUN_NUMBER64: *(uint64_t *)at = 0; return;
+    case RUN_STRING: *(const char **)at = row->fallback; return;
     case RUN_LIST: *(const char *const **)at = nothing; return;
     }
     UNREACHABLE("kind of run option");
@@ -225,7 +225,7 @@ static bool set_number(const struct run_option *row, void *at, const char *text,
         strbuf_printf(why, "must be a whole number from %" PRIu64 " to %" PRIu64, row->min, row->max);
         return false;
     }
-    if (row->kind == RUN_U32)
+    if (row->kind == RUN_NUMBER)
         *(uint32_t *)at = (uint32_t)v;
     else
         *(uint64_t *)at = v;
@@ -282,9 +282,9 @@ bool run_option_set(const struct run_option *row, struct run_options *o, const c
     void *at = field_of(row, o);
     switch (row->kind) {
     case RUN_FLAG: return set_flag(at, text, why);
-    case RUN_U32:
-    case RUN_U64: return set_number(row, at, text, why);
-    case RUN_TEXT: return set_text(at, text, a, why);
+    case RUN_NUMBER:
+    case RUN_NUMBER64: return set_number(row, at, text, why);
+    case RUN_STRING: return set_text(at, text, a, why);
     case RUN_CHOICE: return set_choice(row, at, text, why);
     case RUN_LIST: return add_to_list(row, o, text, a, why);
     }
@@ -320,9 +320,9 @@ bool run_option_format(const struct run_option *row, const struct run_options *o
     const void *at = field_at(row, o);
     switch (row->kind) {
     case RUN_FLAG: return format_number(*(const bool *)at, out);
-    case RUN_U32: return format_number(*(const uint32_t *)at, out);
-    case RUN_U64: return format_number(*(const uint64_t *)at, out);
-    case RUN_TEXT: return format_text(row, *(const char *const *)at, out);
+    case RUN_NUMBER: return format_number(*(const uint32_t *)at, out);
+    case RUN_NUMBER64: return format_number(*(const uint64_t *)at, out);
+    case RUN_STRING: return format_text(row, *(const char *const *)at, out);
     case RUN_CHOICE:
         return *(const uint32_t *)at && format_text(row, row->choices[*(const uint32_t *)at], out);
     case RUN_LIST: return format_list(row, list_at(row, o), out);

@@ -43,11 +43,11 @@ enum run_kind {
     /* bool */
     RUN_FLAG,
     /* uint32_t */
-    RUN_U32,
+    RUN_NUMBER,
     /* uint64_t */
-    RUN_U64,
+    RUN_NUMBER64,
     /* const char * */
-    RUN_TEXT,
+    RUN_STRING,
     /* uint32_t: the position in row.choices */
     RUN_CHOICE,
     /* const char *const *, in several parts */
