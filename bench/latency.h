@@ -29,7 +29,11 @@ static const char latency_ptx[] =
     "sub.u32 %n, %n, 1; setp.ne.u32 %q, %n, 0; @%q bra loop;\n"
     "setp.eq.u64 %q, %p, 0; @%q st.global.u64 [%p], %p;\nret;\n}\n";
 
-enum { LATENCY_LINE = 128, LATENCY_ROUND = 8 /* loads */ };
+enum {
+    LATENCY_LINE = 128,
+    /* loads of a round */
+    LATENCY_ROUND = 8
+};
 enum latency_level { LATENCY_L1, LATENCY_L2, LATENCY_DRAM, LATENCY_LEVELS };
 
 struct latency_load {

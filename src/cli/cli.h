@@ -8,7 +8,12 @@
 #include "core/machine.h"
 #include "core/run_options.h"
 
-enum { CLI_OK = 0, CLI_FAILED = 1 /* the program or kernel faulted */, CLI_BAD_INPUT = 2 };
+enum {
+    CLI_OK = 0,
+    /* the program or kernel faulted */
+    CLI_FAILED = 1,
+    CLI_BAD_INPUT = 2
+};
 
 enum cli_kind {
     /* bool */

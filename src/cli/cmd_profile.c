@@ -76,7 +76,8 @@ static int profile(struct profile_settings *s, int argc, char **argv, const stru
 
 int cli_cmd_profile(int argc, char **argv)
 {
-    enum { TRAINING_CYCLES = 10000 }; /* thesis, Table 5.5 */
+    /* thesis, Table 5.5 */
+    enum { TRAINING_CYCLES = 10000 };
     static const struct cli_run_pick picks[] = {{"machine", NULL, NULL}, {"set", NULL, NULL}, {0}};
     struct profile_settings s = {.runs = {.step = 1, .cycles_min = TRAINING_CYCLES}};
     const struct cli_option own[] = {

@@ -17,8 +17,9 @@ behind=$(printf '%s\n' "$files" | xargs awk '
         before = code; sub(/\/\*.*/, "", before)
         opens = before ~ /^(typedef )?(struct|union|enum)[^;()=]*\{ *$/
         row = FILENAME ~ /\.def$/ && before ~ /\) *$/
+        within = code ~ /enum[^;()=]*\{.*\/\*/
         declares = before ~ /^[A-Za-z].*; *$/ || (!body && before ~ /\); *$/)
-        if (opens || row || (inside && before !~ /^}/) || declares)
+        if (opens || row || (inside && before !~ /^}/) || declares || within)
             print FILENAME ":" FNR ": " $0
         if (code !~ /\*\//) in_comment = 1
     }

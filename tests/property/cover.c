@@ -142,7 +142,8 @@ void cover_took(struct cover *c, const struct cover_row *row)
 
 void cover_too_slow(struct cover *c, const struct cover_row *row)
 {
-    enum { SHORTEST = 8 }; /* that is made; shorter ones come of rows that are cut */
+    /* the shortest row that is made; shorter ones come of rows that are cut */
+    enum { SHORTEST = 8 };
     const uint16_t half = (uint16_t)MAX(row->count / 2, (uint32_t)SHORTEST);
     for (uint32_t i = 0; i < row->count; i++)
         if (c->slows[row->values[i]]) c->row_max[row->values[i]] = half;

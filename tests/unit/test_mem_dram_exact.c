@@ -65,7 +65,8 @@ struct columns {
 
 static void note_column(void *ctx, uint64_t clock, uint32_t bank, enum dram_command command, uint32_t row)
 {
-    enum { BURSTS = 2 }; /* of a line */
+    /* bursts of a line */
+    enum { BURSTS = 2 };
     struct columns *c = ctx;
     if (command != DRAM_READ && command != DRAM_WRITE) return;
     if (++c->commands % BURSTS == 0) c->text[c->count++] = command == DRAM_READ ? 'r' : 'w';
