@@ -15,9 +15,12 @@
 
 struct bench {
     const char *name, *what;
-    double aim;                    /* million warp instructions a second; 0 = none */
-    uint32_t grid, block, buffers; /* buffers: pointers of `words` words that are the first parameters */
-    uint32_t words, last_param;    /* one .u32 behind the pointers */
+    /* million warp instructions a second; 0 = none */
+    double aim;
+    /* buffers: pointers of `words` words that are the first parameters */
+    uint32_t grid, block, buffers;
+    /* one .u32 behind the pointers */
+    uint32_t words, last_param;
     const char *ptx;
 };
 

@@ -29,19 +29,28 @@ static const char latency_ptx[] =
     "sub.u32 %n, %n, 1; setp.ne.u32 %q, %n, 0; @%q bra loop;\n"
     "setp.eq.u64 %q, %p, 0; @%q st.global.u64 [%p], %p;\nret;\n}\n";
 
-enum { LATENCY_LINE = 128, LATENCY_ROUND = 8 /* loads */ };
+enum {
+    LATENCY_LINE = 128,
+    /* loads of a round */
+    LATENCY_ROUND = 8
+};
 enum latency_level { LATENCY_L1, LATENCY_L2, LATENCY_DRAM, LATENCY_LEVELS };
 
 struct latency_load {
     enum latency_level level;
-    bool stream;         /* lines in a row instead of at random */
-    uint32_t sms, warps; /* SMs with work, warps on each of them */
+    /* lines in a row instead of at random */
+    bool stream;
+    /* SMs with work, warps on each of them */
+    uint32_t sms, warps;
 };
 
 struct latency_point {
-    double gbs;  /* lines that the level delivered to the SMs: 10^9 bytes a second */
-    double aml;  /* core cycles from an L1 miss to its fill */
-    double step; /* core cycles from one load of a warp to the next, which needs its result */
+    /* lines that the level delivered to the SMs: 10^9 bytes a second */
+    double gbs;
+    /* core cycles from an L1 miss to its fill */
+    double aml;
+    /* core cycles from one load of a warp to the next, which needs its result */
+    double step;
 };
 
 /* 10^9 bytes a second of 128-byte lines, from the configuration alone. */
@@ -69,7 +78,8 @@ struct latency_rig {
     struct emu_device *device;
     struct emu_module *module;
     struct timed_gpu *gpu;
-    uint64_t lines, starts; /* where the lines are, and each warp's first pointer */
+    /* where the lines are, and each warp's first pointer */
+    uint64_t lines, starts;
     struct emu_fault fault;
 };
 

@@ -26,10 +26,11 @@ while [ $# -gt 0 ]; do
 done
 [ -x "$build/bin/heddle" ] || { echo "silicon: no $build/bin/heddle" >&2; exit 2; }
 only=$(IFS=,; echo "$*")
-"$build/bin/heddle" sweep "$here/silicon/h200.yaml" --store "$store" ${only:+--workloads "$only"} > /dev/null
+"$build/bin/heddle" sweep "$here/silicon/suite.yaml" --store "$store" ${only:+--workloads "$only"} > /dev/null
 "$build/bin/heddle" query "$store" --csv --sql "
     SELECT workload, kernel.id - 1, REPLACE(TRIM(grid, '[]'), ',', 'x'), kernel.cycles
     FROM kernel JOIN run ON run.id = kernel.run
     WHERE run.id IN (SELECT MAX(id) FROM run WHERE state = 'done' AND machine = 'h200' GROUP BY workload)
     ORDER BY workload, kernel.id" |
-    awk -v by="$by" -v only="$only" -v launch=2000 -f "$here/silicon/compare.awk" "$here/silicon/h200.tsv" -
+    awk -v by="$by" -v only="$only" -v launch=2000 -f "$here/silicon/silicon_compare.awk" \
+        "$here/silicon/h200.tsv" -

@@ -21,12 +21,12 @@ printf '\n== Its machine code, beside the PTX'
 show heddle disasm examples/saxpy.ptx
 heddle disasm examples/saxpy.ptx | head -n 40
 
-printf '\n== A CUDA program: the plain C build of tests/programs/kmeans.cu, on the machine "fermi"'
-run heddle run -m fermi -- build/release/bin/program_kmeans
+printf '\n== A CUDA program: the plain C build of tests/programs/nearest.cu, on the machine "fermi"'
+run heddle run -m fermi -- build/release/bin/program_nearest
 
 printf '\n== This program with another warp scheduler: the cycles of the kernel'
-show "heddle run -m fermi --mech lrr -- build/release/bin/program_kmeans"
-heddle run -m fermi --mech lrr -- build/release/bin/program_kmeans 2>&1 | grep -E 'PASS|cycles|IPC'
+show "heddle run -m fermi --mech lrr -- build/release/bin/program_nearest"
+heddle run -m fermi --mech lrr -- build/release/bin/program_nearest 2>&1 | grep -E 'PASS|cycles|IPC'
 
 printf '\n== The suite: every benchmark of five papers, and one of them on two machines'
 show heddle list workloads
@@ -39,13 +39,13 @@ for machine in fermi maxwell; do
 done
 
 printf '\n== Results only, no clock'
-run heddle run --functional -m fermi -- build/release/bin/program_kmeans
+run heddle run --functional -m fermi -- build/release/bin/program_nearest
 
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 if [ -x "$nvcc" ]; then
     printf '\n== The same program built by nvcc, CUDA runtime linked statically'
-    run "$nvcc" -O3 -arch=sm_75 -Wno-deprecated-gpu-targets -o build/demo_kmeans tests/programs/kmeans.cu
-    run heddle run -m fermi -- build/demo_kmeans
+    run "$nvcc" -O3 -arch=sm_75 -Wno-deprecated-gpu-targets -o build/demo_nearest tests/programs/nearest.cu
+    run heddle run -m fermi -- build/demo_nearest
 else
     printf '\n(nvcc is not installed here, so no binary of it can be shown; Heddle does not need it)\n'
 fi

@@ -1,5 +1,5 @@
-// build.mjs [--out FOLDER]: makes report.html (one file: script and style inside, a place for the data) and figures.cjs (the same drawing code
-// for node).
+// build.mjs [--out FOLDER]: makes report.html (one file: script and style inside, a place for the data) and
+// figures.cjs (the same drawing code for node).
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,7 +10,14 @@ const source = (name) => join(here, "src", name);
 const at = process.argv.indexOf("--out");
 const out = at > 0 ? process.argv[at + 1] : join(here, "dist");
 
-const shared = { bundle: true, minify: true, write: false, legalComments: "none", logLevel: "warning", metafile: true };
+const shared = {
+  bundle: true,
+  minify: true,
+  write: false,
+  legalComments: "none",
+  logLevel: "warning",
+  metafile: true,
+};
 
 /** The licences of the packages that ended in a bundle: they ask to be kept with it. */
 function licences(metafile) {
@@ -68,5 +75,8 @@ if (html.split("@HEDDLE-DATA@").length !== 2) throw new Error("the page must hav
 
 mkdirSync(out, { recursive: true });
 write("report.html", html);
-write("figures.cjs", `/*\n${licences(node.metafile).replaceAll("*/", "* /")}\n*/\n${node.outputFiles[0].text}`);
+write(
+  "figures.cjs",
+  `/*\n${licences(node.metafile).replaceAll("*/", "* /")}\n*/\n${node.outputFiles[0].text}`,
+);
 console.log(`${join(out, "report.html")}: ${Math.round(html.length / 1024)} KiB`);

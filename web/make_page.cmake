@@ -6,7 +6,8 @@ set(stamp ${WORK}/${step}.stamp)
 
 function(give_up what)
   message("\n*** The page of `heddle report` could not be built: ${what}.\n"
-          "*** All else is built. With a network (or npm's cache) at hand: cmake --build BUILD --target report_page\n")
+          "*** All else is built. With a network (or npm's cache) at hand: "
+          "cmake --build BUILD --target report_page\n")
 endfunction()
 
 file(MAKE_DIRECTORY ${WORK} ${OUT})

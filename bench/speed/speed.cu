@@ -1,5 +1,6 @@
-/* speed.cu: the kernels of the speed bench, each a common shape of GPU code in its plainest form: what differs is what they
- * ask of the simulator (streams, reuse in shared memory, scattered loads, atomics, barriers, divergence, arithmetic). */
+/* speed.cu: the kernels of the speed bench, each a common shape of GPU code in its plainest form: what
+ * differs is what they ask of the simulator (streams, reuse in shared memory, scattered loads, atomics,
+ * barriers, divergence, arithmetic). */
 #include "kit/device.h"
 
 #define AT (blockIdx.x * blockDim.x + threadIdx.x)
@@ -91,11 +92,13 @@ KERNEL transpose(float *out, const float *in, int width, int height)
 {
     __shared__ float tile[TURN_TILE][TURN_TILE + 1];
     int x = blockIdx.x * TURN_TILE + threadIdx.x, y = blockIdx.y * TURN_TILE + threadIdx.y;
-    for (int i = 0; i < TURN_TILE; i += TURN_ROWS) tile[threadIdx.y + i][threadIdx.x] = in[(y + i) * width + x];
+    for (int i = 0; i < TURN_TILE; i += TURN_ROWS)
+        tile[threadIdx.y + i][threadIdx.x] = in[(y + i) * width + x];
     __syncthreads();
     x = blockIdx.y * TURN_TILE + threadIdx.x;
     y = blockIdx.x * TURN_TILE + threadIdx.y;
-    for (int i = 0; i < TURN_TILE; i += TURN_ROWS) out[(y + i) * height + x] = tile[threadIdx.x][threadIdx.y + i];
+    for (int i = 0; i < TURN_TILE; i += TURN_ROWS)
+        out[(y + i) * height + x] = tile[threadIdx.x][threadIdx.y + i];
 }
 
 #define REDUCE_THREADS 256

@@ -6,15 +6,18 @@
 
 struct speed_kernel {
     const char *name;
-    int work[3]; /* how much, by kit_size(): each ten times the one before */
+    /* how much, by kit_size(): each ten times the one before */
+    int work[3];
     void (*prepare)(int work);
-    void (*launch)(void); /* what the clock sees */
+    /* what the clock sees */
+    void (*launch)(void);
     void (*check)(void);
 };
 
 extern const struct speed_kernel speed_kernels[];
 extern const unsigned speed_kernel_count;
 
-size_t speed_own_bytes(void); /* the program's own data: host and device buffers made so far */
+/* the program's own data: host and device buffers made so far */
+size_t speed_own_bytes(void);
 
 #endif

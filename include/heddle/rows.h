@@ -18,21 +18,21 @@
 /* ---- parameters ---- */
 
 enum param_type {
-    PARAM_BOOL,
-    PARAM_U32,
-    PARAM_U64,
+    PARAM_FLAG,
+    PARAM_NUMBER,
+    PARAM_NUMBER64,
     /* uint64_t; K, M and G may follow the number */
-    PARAM_BYTES,
-    /* char[PARAM_TEXT_BYTES] */
-    PARAM_TEXT,
+    PARAM_SIZE,
+    /* char[PARAM_STRING_BYTES] */
+    PARAM_STRING,
     /* uint32_t; names in row.choices */
-    PARAM_ENUM,
-    /* char[PARAM_FILE_BYTES]: path of a file that can be read; "" = none */
-    PARAM_FILE,
+    PARAM_CHOICE,
+    /* char[PARAM_PATH_BYTES]: path of a file that can be read; "" = none */
+    PARAM_PATH,
     /* uint32_t: thousandths of a number with up to three decimals */
-    PARAM_MILLI
+    PARAM_FRACTION
 };
-enum { PARAM_TEXT_BYTES = 64, PARAM_FILE_BYTES = 256 };
+enum { PARAM_STRING_BYTES = 64, PARAM_PATH_BYTES = 256 };
 
 struct param_row {
     /* "sm.count"; NULL ends a table */
@@ -44,15 +44,15 @@ struct param_row {
     const char *unit;
     /* as it would be written */
     const char *default_text;
-    /* bounds of a number; PARAM_MILLI: in thousandths */
+    /* bounds of a number; PARAM_FRACTION: in thousandths */
     uint64_t min, max;
-    /* PARAM_ENUM: names, NULL-terminated; the value is the position */
+    /* PARAM_CHOICE: names, NULL-terminated; the value is the position */
     const char *const *choices;
     /* one line */
     const char *help;
 };
 
-/* A row of any type but PARAM_ENUM. st: the struct's name without `struct`; nm: the parameter's name. */
+/* A row of any type but PARAM_CHOICE. st: the struct's name without `struct`; nm: the parameter's name. */
 #define PARAM_ROW(type, st, field, nm, unit, def, lo, hi, help)                                              \
     {                                                                                                        \
         nm, type, offsetof(struct st, field), unit, def, lo, hi, NULL, help                                  \
@@ -60,38 +60,38 @@ struct param_row {
 
 /* uint32_t */
 #define PARAM_NUMBER(st, field, nm, unit, def, lo, hi, help)                                                 \
-    PARAM_ROW(PARAM_U32, st, field, nm, unit, def, lo, hi, help)
+    PARAM_ROW(PARAM_NUMBER, st, field, nm, unit, def, lo, hi, help)
 /* uint64_t */
 #define PARAM_NUMBER64(st, field, nm, unit, def, lo, hi, help)                                               \
-    PARAM_ROW(PARAM_U64, st, field, nm, unit, def, lo, hi, help)
+    PARAM_ROW(PARAM_NUMBER64, st, field, nm, unit, def, lo, hi, help)
 /* uint64_t, in bytes */
 #define PARAM_SIZE(st, field, nm, def, lo, hi, help)                                                         \
-    PARAM_ROW(PARAM_BYTES, st, field, nm, "bytes", def, lo, hi, help)
+    PARAM_ROW(PARAM_SIZE, st, field, nm, "bytes", def, lo, hi, help)
 /* bool */
-#define PARAM_FLAG(st, field, nm, def, help) PARAM_ROW(PARAM_BOOL, st, field, nm, "", def, 0, 1, help)
+#define PARAM_FLAG(st, field, nm, def, help) PARAM_ROW(PARAM_FLAG, st, field, nm, "", def, 0, 1, help)
 /* uint32_t; names: of its values, NULL-terminated */
 #define PARAM_CHOICE(st, field, nm, def, names, help)                                                        \
     {                                                                                                        \
-        nm, PARAM_ENUM, offsetof(struct st, field), "", def, 0, 0, names, help                               \
+        nm, PARAM_CHOICE, offsetof(struct st, field), "", def, 0, 0, names, help                             \
     }
-/* char[PARAM_TEXT_BYTES] */
+/* char[PARAM_STRING_BYTES] */
 #define PARAM_STRING(st, field, nm, unit, def, help)                                                         \
-    PARAM_ROW(PARAM_TEXT, st, field, nm, unit, def, 0, 0, help)
-/* char[PARAM_FILE_BYTES]; no file unless one is named */
-#define PARAM_PATH(st, field, nm, help) PARAM_ROW(PARAM_FILE, st, field, nm, "file", "", 0, 0, help)
+    PARAM_ROW(PARAM_STRING, st, field, nm, unit, def, 0, 0, help)
+/* char[PARAM_PATH_BYTES]; no file unless one is named */
+#define PARAM_PATH(st, field, nm, help) PARAM_ROW(PARAM_PATH, st, field, nm, "file", "", 0, 0, help)
 /* uint32_t, in thousandths, the bounds too: 0, 1000 is from 0 to 1 */
 #define PARAM_FRACTION(st, field, nm, unit, def, lo, hi, help)                                               \
-    PARAM_ROW(PARAM_MILLI, st, field, nm, unit, def, lo, hi, help)
+    PARAM_ROW(PARAM_FRACTION, st, field, nm, unit, def, lo, hi, help)
 
 /* ---- statistics: u64 fields of a component's struct, incremented in place ---- */
 
 enum stat_type {
     /* a count: summed over instances and over kernels */
-    STAT_U64,
+    STAT_COUNT,
     /* the largest */
-    STAT_MAX,
+    STAT_LARGEST,
     /* u64[row.length]: a histogram, summed element by element */
-    STAT_HIST,
+    STAT_HISTOGRAM,
     /* not stored: numerator and denominator are offsets of two counters */
     STAT_RATIO
 };
@@ -102,7 +102,7 @@ struct stat_row {
     enum stat_type type;
     /* in the stats struct; STAT_RATIO: numerator, denominator */
     size_t offset, offset2;
-    /* STAT_HIST */
+    /* STAT_HISTOGRAM */
     uint32_t length;
     /* "requests", "cycles", "%" ... */
     const char *unit;
@@ -114,17 +114,17 @@ struct stat_row {
 
 #define STAT_COUNT(st, field, nm, unit, help, ncu)                                                           \
     {                                                                                                        \
-        nm, STAT_U64, offsetof(struct st, field), 0, 1, unit, help, ncu                                      \
+        nm, STAT_COUNT, offsetof(struct st, field), 0, 1, unit, help, ncu                                    \
     }
 #define STAT_LARGEST(st, field, nm, unit, help)                                                              \
     {                                                                                                        \
-        nm, STAT_MAX, offsetof(struct st, field), 0, 1, unit, help, NULL                                     \
+        nm, STAT_LARGEST, offsetof(struct st, field), 0, 1, unit, help, NULL                                 \
     }
 #define STAT_HISTOGRAM(st, field, nm, n, unit, help)                                                         \
     {                                                                                                        \
-        nm, STAT_HIST, offsetof(struct st, field), 0, n, unit, help, NULL                                    \
+        nm, STAT_HISTOGRAM, offsetof(struct st, field), 0, n, unit, help, NULL                               \
     }
-#define STAT_RATIO_OF(st, num, den, nm, unit, help, ncu)                                                     \
+#define STAT_RATIO(st, num, den, nm, unit, help, ncu)                                                        \
     {                                                                                                        \
         nm, STAT_RATIO, offsetof(struct st, num), offsetof(struct st, den), 1, unit, help, ncu               \
     }

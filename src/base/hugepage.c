@@ -68,7 +68,8 @@ static size_t bytes_left(const struct huge_chunk *c) { return c ? HUGE_CHUNK_BYT
  * second-level cache. Multiples of the golden ratio spread any number of chunks over its sets. */
 static size_t next_start(void)
 {
-    enum { GOLDEN = 40503 }; /* of 2^16 */
+    /* the golden ratio of 2^16 */
+    enum { GOLDEN = 40503 };
     const uint32_t at = huge.shared_chunks++ * GOLDEN % HUGE_SPREAD_BYTES;
     return sizeof(struct huge_chunk) + at / HOST_LINE * HOST_LINE;
 }

@@ -148,12 +148,12 @@ static bool cli_store(const struct cli_option *o, int argc, char **argv, int arg
 {
     switch (o->kind) {
     case CLI_FLAG: *(bool *)o->out = true; return true;
-    case CLI_TEXT:
+    case CLI_STRING:
     case CLI_MAYBE: *(const char **)o->out = value; return true;
     case CLI_LIST: vec_push(&((struct cli_list *)o->out)->items, (struct cli_value){value, arg}); return true;
     case CLI_RUN_FLAG:
     case CLI_RUN_VALUE: return cli_store_run(o, argc, argv, arg, value);
-    case CLI_U64:
+    case CLI_NUMBER64:
         if (count_read(value, strlen(value), o->out)) return true;
         cli_error(argc, argv, arg, (int)(value - argv[arg]), (int)strlen(value), NULL,
                   "%s takes a whole number, got '%s'", o->name, value);
@@ -275,15 +275,19 @@ char *cli_read_file(const char *path, size_t *len)
     return s.data ? s.data : mem_strdup("");
 }
 
-bool cli_load_machine(const char *name, const struct cli_list *sets, struct machine *out)
+bool cli_load_machine(const struct run_options *o, struct machine *out)
 {
-    enum { SETS_MAX = 256 };
-    const char *texts[SETS_MAX];
-    uint32_t n = 0;
-    for (; n < sets->items.len && n < SETS_MAX; n++) texts[n] = sets->items.data[n].text;
     struct diag_list diags = {0};
-    bool ok = machine_load(name ? name : CLI_DEFAULT_MACHINE, texts, n, out, &diags);
+    const bool ok = run_options_machine(o, out, &diags);
     cli_print_diags(&diags);
     diag_free(&diags);
     return ok;
+}
+
+bool cli_load_named_machine(const char *name, struct machine *out)
+{
+    struct run_options o;
+    run_options_init(&o);
+    o.machine = name;
+    return cli_load_machine(&o, out);
 }

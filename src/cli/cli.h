@@ -8,17 +8,22 @@
 #include "core/machine.h"
 #include "core/run_options.h"
 
-enum { CLI_OK = 0, CLI_FAILED = 1 /* the program or kernel faulted */, CLI_BAD_INPUT = 2 };
+enum {
+    CLI_OK = 0,
+    /* the program or kernel faulted */
+    CLI_FAILED = 1,
+    CLI_BAD_INPUT = 2
+};
 
 enum cli_kind {
     /* bool */
     CLI_FLAG,
     /* const char * */
-    CLI_TEXT,
+    CLI_STRING,
     /* const char *: the text behind `=`, or "" without one */
     CLI_MAYBE,
     /* uint64_t */
-    CLI_U64,
+    CLI_NUMBER64,
     /* struct cli_list */
     CLI_LIST,
     /* struct cli_run_flag (run_flags.h), without and with a value */
@@ -95,7 +100,9 @@ const char *cli_self_dir(void);
 bool cli_find_program(const char *name, struct strbuf *out);
 /* Reads a whole file; NULL with an error printed when it cannot be read. */
 char *cli_read_file(const char *path, size_t *len);
-bool cli_load_machine(const char *name, const struct cli_list *sets, struct machine *out);
+/* The machine of these options, with its settings. False: an error was printed. */
+bool cli_load_machine(const struct run_options *o, struct machine *out);
+bool cli_load_named_machine(const char *name, struct machine *out);
 
 int cli_cmd_run(int argc, char **argv);
 int cli_cmd_kernel(int argc, char **argv);

@@ -2,22 +2,25 @@
  * swept and printed as every other. */
 #include "cli/lab.h"
 #include "cli/report_page.h"
+#include "cli/run_flags.h"
 #include "cli/workloads.h"
 #include "core/mech/mech_set.h"
 #include "lab/compare.h"
 
 struct compare_settings {
     struct cli_sweep sweep;
-    const char *machine, *mech, *page;
-    struct cli_list sets, mech_sets, shown;
-    bool json, energy;
+    /* the machine and its settings, settings of mechanisms, energy */
+    struct cli_run run;
+    const char *mech, *page;
+    struct cli_list shown;
+    bool json;
 };
 
 /* What the comparison's names live in. */
 struct compare_input {
     struct comparison comparison;
     VEC(struct compare_column) columns;
-    VEC(const char *) workloads, sets, mech_sets, shown;
+    VEC(const char *) workloads, shown;
     struct arena arena;
 };
 
@@ -25,8 +28,6 @@ static void input_free(struct compare_input *in)
 {
     vec_free(&in->columns);
     vec_free(&in->workloads);
-    vec_free(&in->sets);
-    vec_free(&in->mech_sets);
     vec_free(&in->shown);
     arena_free(&in->arena);
 }
@@ -122,20 +123,30 @@ static bool read_workloads(struct compare_input *in, struct cli_lab *lab, int ar
     return true;
 }
 
-/* Every setting of a mechanism must reach one. */
-static bool read_mech_sets(struct compare_input *in, int argc, char **argv, const struct cli_list *list)
+/* The word of argv that is a setting, or ends in `=` and the setting. */
+static int find_setting(int argc, char **argv, const char *setting)
 {
-    for (uint32_t i = 0; i < list->items.len; i++) {
-        const struct cli_value *v = &list->items.data[i];
+    const size_t length = strlen(setting);
+    for (int i = 1; i < argc; i++) {
+        const size_t all = strlen(argv[i]), before = MAX(all, length) - length;
+        if (!strcmp(argv[i] + before, setting) && (!before || argv[i][before - 1] == '=')) return i;
+    }
+    return argc;
+}
+
+/* Every setting of a mechanism must reach one. */
+static bool check_mech_sets(const struct compare_input *in, int argc, char **argv,
+                            const char *const *settings)
+{
+    for (uint32_t i = 0; settings[i]; i++) {
         bool is_taken = false;
         for (uint32_t k = 0; k < in->columns.len; k++)
-            is_taken = is_taken || compare_takes(&in->columns.data[k], v->text);
-        if (!is_taken) {
-            cli_error(argc, argv, v->arg, 0, (int)strlen(argv[v->arg]), "as in --mech-set swl.warps=4",
-                      "'%s' sets a mechanism that no column has", v->text);
-            return false;
-        }
-        vec_push(&in->mech_sets, v->text);
+            is_taken = is_taken || compare_takes(&in->columns.data[k], settings[i]);
+        if (is_taken) continue;
+        const int arg = find_setting(argc, argv, settings[i]);
+        cli_error(argc, argv, arg, 0, arg < argc ? (int)strlen(argv[arg]) : 1, "as in --mech-set swl.warps=4",
+                  "'%s' sets a mechanism that no column has", settings[i]);
+        return false;
     }
     return true;
 }
@@ -158,24 +169,24 @@ static bool read_shown(struct compare_input *in, int argc, char **argv, const st
 static bool read_input(struct compare_input *in, struct cli_lab *lab, int argc, char **argv,
                        const struct compare_settings *s, const struct cli_list *words)
 {
+    const struct run_options *run = &s->run.options;
     if (!read_columns(in, argc, argv, s->mech) ||
         !read_workloads(in, lab, argc, argv, words, s->sweep.size) ||
-        !read_mech_sets(in, argc, argv, &s->mech_sets) || !read_shown(in, argc, argv, &s->shown))
+        !check_mech_sets(in, argc, argv, run->mech_sets) || !read_shown(in, argc, argv, &s->shown))
         return false;
-    for (uint32_t i = 0; i < s->sets.items.len; i++) vec_push(&in->sets, s->sets.items.data[i].text);
-    in->comparison = (struct comparison){.machine = s->machine,
+    in->comparison = (struct comparison){.machine = run->machine,
                                          .size = s->sweep.size,
                                          .workloads = in->workloads.data,
-                                         .sets = in->sets.data,
-                                         .mech_sets = in->mech_sets.data,
+                                         .sets = run->sets,
+                                         .mech_sets = run->mech_sets,
                                          .shown = in->shown.data,
                                          .workload_count = in->workloads.len,
-                                         .set_count = in->sets.len,
-                                         .mech_set_count = in->mech_sets.len,
+                                         .set_count = run_list_count(run->sets),
+                                         .mech_set_count = run_list_count(run->mech_sets),
                                          .shown_count = in->shown.len,
                                          .columns = in->columns.data,
                                          .column_count = in->columns.len,
-                                         .has_energy = s->energy,
+                                         .has_energy = run->timed.energy,
                                          .has_parts = s->page != NULL};
     return true;
 }
@@ -235,28 +246,25 @@ static int compare(int argc, char **argv, struct compare_settings *s, const stru
 
 int cli_cmd_compare(int argc, char **argv)
 {
-    struct compare_settings s = {.machine = CLI_DEFAULT_MACHINE};
-    const struct cli_option options[] = {
-        {"--mech", NULL, CLI_TEXT, &s.mech, "A,B+C,...",
+    static const struct cli_run_pick picks[] = {
+        {"machine", NULL, NULL},
+        {"set", "in every column: ", NULL},
+        {"mech_set", "in every column that has it: ", NULL},
+        {"energy", NULL,
+         "further tables: energy over the baseline's and power; with -o the parts, too (docs/energy.md)"},
+        {0}};
+    struct compare_settings s = {0};
+    const struct cli_option own[] = {
+        {"--mech", NULL, CLI_STRING, &s.mech, "A,B+C,...",
          "the columns: mechanisms, several at once with +; 'none' is the machine as it is. The first is the "
          "baseline"},
-        {"--machine", "-m", CLI_TEXT, &s.machine, "NAME", "the machine (default " CLI_DEFAULT_MACHINE ")"},
-        {"--size", NULL, CLI_TEXT, &s.sweep.size, "NAME", "of all workloads (default small)"},
-        {"--set", NULL, CLI_LIST, &s.sets, "KEY=VALUE", "a parameter of the machine, in every column"},
-        {"--mech-set", NULL, CLI_LIST, &s.mech_sets, "KEY=VALUE",
-         "a parameter of a mechanism, in every column that has it"},
         {"--show", NULL, CLI_LIST, &s.shown, "STATISTIC", "a further table: this statistic of each column"},
-        {"--energy", NULL, CLI_FLAG, &s.energy, NULL,
-         "further tables: energy over the baseline's and power; with -o the parts, too (docs/energy.md)"},
-        {"--store", NULL, CLI_TEXT, &s.sweep.store, "FILE",
-         "the store of results (default " CLI_DEFAULT_STORE "); runs that it has are not made again"},
-        {"--dry-run", "-n", CLI_FLAG, &s.sweep.dry_run, NULL,
-         "list the runs, which of them the store has, and how long the others will take"},
-        {"--jobs", "-j", CLI_U64, &s.sweep.jobs, "N", "runs at a time (default: as cores and memory allow)"},
-        {"--again", NULL, CLI_FLAG, &s.sweep.again, NULL, "make failed runs again"},
-        {"--output", "-o", CLI_TEXT, &s.page, "FILE", "write the page with the figures as well"},
+        {"--output", "-o", CLI_STRING, &s.page, "FILE", "write the page with the figures as well"},
         {"--json", NULL, CLI_FLAG, &s.json, NULL, "write the numbers (with -n: the list) as JSON"},
         {0}};
+    struct cli_option *behind = cli_batch_options(&s.sweep, own);
+    struct cli_option *options = cli_run_pick_options(&s.run, picks, behind);
+    free(behind);
     struct cli_parse p = {.command = cli_command("compare"), .options = options};
     int status = CLI_BAD_INPUT;
     if (!cli_parse(&p, argc, argv))
@@ -274,8 +282,8 @@ int cli_cmd_compare(int argc, char **argv)
         status = compare(argc, argv, &s, &p.words);
     }
     vec_free(&p.words.items);
-    vec_free(&s.sets.items);
-    vec_free(&s.mech_sets.items);
     vec_free(&s.shown.items);
+    cli_run_free(&s.run);
+    free(options);
     return status;
 }

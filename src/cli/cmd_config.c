@@ -1,7 +1,7 @@
 /* cmd_config.c: heddle config: a machine's parameters as YAML (dump), and machines out of other
  * simulators' files (import). */
 #include "base/output.h"
-#include "cli/cli.h"
+#include "cli/run_flags.h"
 #include "config/gpgpusim.h"
 
 #include <errno.h>
@@ -30,9 +30,10 @@ static void dump_row(const struct param_row *r, const void *object)
 {
     size_t section = section_length(r->name);
     struct strbuf value = {0};
-    char line[PARAM_FILE_BYTES + PARAM_TEXT_BYTES];
+    char line[PARAM_PATH_BYTES + PARAM_STRING_BYTES];
     param_format(r, object, &value);
-    bool quoted = (r->type == PARAM_TEXT || r->type == PARAM_FILE) && strpbrk(strbuf_text(&value), ":;#,&*");
+    bool quoted =
+        (r->type == PARAM_STRING || r->type == PARAM_PATH) && strpbrk(strbuf_text(&value), ":;#,&*");
     snprintf(line, sizeof line, quoted ? "%s%s: \"%s\"" : "%s%s: %s", section ? "  " : "",
              section ? r->name + section + 1 : r->name, strbuf_text(&value));
     printf("%-36s # %s%s%s\n", line, r->help, *r->unit ? ", " : "", r->unit);
@@ -110,25 +111,23 @@ static int config_import(const struct cli_list *words, const char *output)
     return status;
 }
 
-static int config_show(const char *machine, const struct cli_list *sets)
+static int config_show(const struct run_options *o)
 {
     struct machine m;
-    if (!cli_load_machine(machine, sets, &m)) return CLI_BAD_INPUT;
+    if (!cli_load_machine(o, &m)) return CLI_BAD_INPUT;
     config_dump(&m);
     return CLI_OK;
 }
 
 int cli_cmd_config(int argc, char **argv)
 {
-    const char *machine = NULL, *output = NULL;
-    struct cli_list sets = {0};
-    struct cli_option options[] = {
-        {"--machine", "-m", CLI_TEXT, &machine, "NAME",
-         "dump: machine (default " CLI_DEFAULT_MACHINE ") or a .yaml file"},
-        {"--set", NULL, CLI_LIST, &sets, "KEY=VALUE", "dump: change one parameter"},
-        {"--output", "-o", CLI_TEXT, &output, "FILE",
-         "import: write the machine file there (default: to the terminal)"},
-        {0}};
+    static const struct cli_run_pick picks[] = {{"machine", "dump: ", NULL}, {"set", "dump: ", NULL}, {0}};
+    const char *output = NULL;
+    struct cli_run run = {0};
+    const struct cli_option own[] = {{"--output", "-o", CLI_STRING, &output, "FILE",
+                                      "import: write the machine file there (default: to the terminal)"},
+                                     {0}};
+    struct cli_option *options = cli_run_pick_options(&run, picks, own);
     struct cli_parse p = {.command = cli_command("config"), .options = options};
     int status = CLI_BAD_INPUT;
     bool parsed = cli_parse(&p, argc, argv);
@@ -136,7 +135,7 @@ int cli_cmd_config(int argc, char **argv)
     if (!parsed)
         status = p.status;
     else if (!strcmp(word, "dump") && p.words.items.len == 1)
-        status = config_show(machine, &sets);
+        status = config_show(&run.options);
     else if (!strcmp(word, "import") && p.words.items.len > 1)
         status = config_import(&p.words, output);
     else if (!strcmp(word, "import"))
@@ -146,6 +145,7 @@ int cli_cmd_config(int argc, char **argv)
         cli_error(argc, argv, p.words.items.len ? p.words.items.data[0].arg : argc, 0, 1,
                   "heddle config dump", "config takes dump, or import and files");
     vec_free(&p.words.items);
-    vec_free(&sets.items);
+    cli_run_free(&run);
+    free(options);
     return status;
 }

@@ -1,11 +1,11 @@
 /* cmd_disasm.c: heddle disasm: the machine code of every kernel in a PTX file, a fatbin or a CUDA program. */
-#include "cli/cli.h"
+#include "cli/run_flags.h"
 #include "cuda/elf.h"
 #include "cuda/fatbin.h"
 #include "lower/lower.h"
 
 struct disasm {
-    uint64_t maxrregcount;
+    struct cli_run run;
     bool no_ptx, no_opt;
     struct cli_list words;
     /* kernels; lacking: those that need what is not modelled */
@@ -24,7 +24,7 @@ static bool disasm_wanted(const struct disasm *d, const char *name)
 static void disasm_ptx(struct disasm *d, const char *name, const char *text, size_t len)
 {
     struct lower_options lo = {
-        .opt_level = d->no_opt ? 0 : 1, .regs_max = (uint32_t)d->maxrregcount, .indirect_move = true};
+        .opt_level = d->no_opt ? 0 : 1, .regs_max = d->run.options.registers_max, .indirect_move = true};
     struct ptx_module *ptx = ptx_parse(name, text, len, &d->diags);
     struct isa_module *isa = ptx ? lower_module(ptx, &lo, &d->diags) : NULL;
     for (uint32_t i = 0; isa && i < isa->kernel_count; i++) {
@@ -74,9 +74,8 @@ static void disasm_file(struct disasm *d, const char *path, const char *data, si
 
 static int disasm_run(struct disasm *d, int argc, char **argv)
 {
-    if (!d->words.items.len || d->maxrregcount > 255) {
-        cli_error(argc, argv, argc, 0, 1, "heddle disasm saxpy.ptx",
-                  d->words.items.len ? "--maxrregcount goes to 255" : "a file is needed");
+    if (!d->words.items.len) {
+        cli_error(argc, argv, argc, 0, 1, "heddle disasm saxpy.ptx", "a file is needed");
         return CLI_BAD_INPUT;
     }
     const char *path = d->words.items.data[0].text;
@@ -97,12 +96,12 @@ static int disasm_run(struct disasm *d, int argc, char **argv)
 
 int cli_cmd_disasm(int argc, char **argv)
 {
+    static const struct cli_run_pick picks[] = {{"maxrregcount", NULL, NULL}, {0}};
     struct disasm d = {0};
-    struct cli_option options[] = {{"--maxrregcount", NULL, CLI_U64, &d.maxrregcount, "N",
-                                    "registers per thread, at most; more are spilled"},
-                                   {"--no-ptx", NULL, CLI_FLAG, &d.no_ptx, NULL, "machine code only"},
-                                   {"--no-opt", NULL, CLI_FLAG, &d.no_opt, NULL, "without folding"},
-                                   {0}};
+    const struct cli_option own[] = {{"--no-ptx", NULL, CLI_FLAG, &d.no_ptx, NULL, "machine code only"},
+                                     {"--no-opt", NULL, CLI_FLAG, &d.no_opt, NULL, "without folding"},
+                                     {0}};
+    struct cli_option *options = cli_run_pick_options(&d.run, picks, own);
     struct cli_parse p = {.command = cli_command("disasm"), .options = options};
     int status;
     if (cli_parse(&p, argc, argv)) {
@@ -112,6 +111,8 @@ int cli_cmd_disasm(int argc, char **argv)
         status = p.status;
     }
     vec_free(&p.words.items);
+    cli_run_free(&d.run);
+    free(options);
     diag_free(&d.diags);
     return status;
 }

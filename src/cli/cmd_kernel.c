@@ -341,16 +341,16 @@ int cli_cmd_kernel(int argc, char **argv)
 {
     struct kernel_run r = {.argc = argc, .argv = argv, .show = 8, .seed = 1};
     const struct cli_option own[] = {
-        {"--grid", NULL, CLI_TEXT, &r.grid, "X[,Y[,Z]]", "CTAs"},
-        {"--block", NULL, CLI_TEXT, &r.block, "X[,Y[,Z]]", "threads of a CTA"},
+        {"--grid", NULL, CLI_STRING, &r.grid, "X[,Y[,Z]]", "CTAs"},
+        {"--block", NULL, CLI_STRING, &r.block, "X[,Y[,Z]]", "threads of a CTA"},
         {"--arg", NULL, CLI_LIST, &r.args, "VALUE",
          "next argument: f32=2, u64=7, buf:f32[1M][=rand|iota|VALUE|@FILE]"},
-        {"--shared", NULL, CLI_U64, &r.shared_bytes, "BYTES", "dynamic shared memory"},
+        {"--shared", NULL, CLI_NUMBER64, &r.shared_bytes, "BYTES", "dynamic shared memory"},
         {"--cooperative", NULL, CLI_FLAG, &r.cooperative, NULL,
          "all CTAs resident together, so that grid.sync works"},
         {"--out", NULL, CLI_LIST, &r.outs, "N=FILE", "write buffer argument N to a file afterwards"},
-        {"--show", NULL, CLI_U64, &r.show, "N", "elements of each buffer to print (default 8)"},
-        {"--seed", NULL, CLI_U64, &r.seed, "N", "seed of rand (default 1)"},
+        {"--show", NULL, CLI_NUMBER64, &r.show, "N", "elements of each buffer to print (default 8)"},
+        {"--seed", NULL, CLI_NUMBER64, &r.seed, "N", "seed of rand (default 1)"},
         {0}};
     struct cli_option *options = cli_run_options(&r.run, own);
     struct cli_parse p = {.command = cli_command("kernel"), .options = options};

@@ -1,6 +1,6 @@
 /* cmd_list.c: heddle list, heddle explain: what there is and what it means, read from the tables. */
-#include "cli/cli.h"
 #include "cli/list.h"
+#include "cli/run_flags.h"
 #include "core/stat_tables.h"
 
 static void list_params(const char *prefix)
@@ -97,21 +97,19 @@ static void unknown_kind(int argc, char **argv, int at)
 }
 
 struct list_flags {
-    bool markdown, cost;
-    struct list_cost of;
+    bool markdown, cost, json;
+    struct cli_run run;
 };
 
 /* Flags that are not for what is listed. */
 static bool flags_fit(const struct list_flags *f, const char *kind)
 {
-    const bool has_more =
-        f->of.machine || f->of.sets.items.len || f->of.mechs.items.len || f->of.mech_sets.items.len;
     const char *wrong = NULL;
     if (f->markdown && strcmp(kind, "stats"))
         wrong = "--markdown is for stats: heddle list stats --markdown";
     else if (f->cost && strcmp(kind, "mechanisms"))
         wrong = "--cost is for mechanisms: heddle list mechanisms --cost";
-    else if (has_more && !f->cost)
+    else if (cli_run_is_given(&f->run) && !f->cost)
         wrong = "--machine, --set, --mech and --mech-set go with --cost: heddle list mechanisms --cost";
     if (wrong) fprintf(stderr, "heddle: error: %s\n", wrong);
     return !wrong;
@@ -119,18 +117,19 @@ static bool flags_fit(const struct list_flags *f, const char *kind)
 
 int cli_cmd_list(int argc, char **argv)
 {
-    struct list_flags f = {0};
-    struct cli_option options[] = {
-        {"--markdown", NULL, CLI_FLAG, &f.markdown, NULL, "stats: as the page docs/statistics.md"},
-        {"--json", NULL, CLI_FLAG, &f.of.json, NULL, "everything that is known of each, as a JSON list"},
-        {"--cost", NULL, CLI_FLAG, &f.cost, NULL, "mechanisms: their storage, part by part"},
-        {"--machine", "-m", CLI_TEXT, &f.of.machine, "NAME",
-         "--cost: on this machine (default " CLI_DEFAULT_MACHINE ")"},
-        {"--set", NULL, CLI_LIST, &f.of.sets, "KEY=VALUE", "--cost: change one parameter of the machine"},
-        {"--mech", NULL, CLI_LIST, &f.of.mechs, "NAME", "--cost: of this one, or of ./file.so"},
-        {"--mech-set", NULL, CLI_LIST, &f.of.mech_sets, "KEY=VALUE",
-         "--cost: change one parameter of a mechanism"},
+    static const struct cli_run_pick picks[] = {
+        {"machine", "--cost: ", NULL},
+        {"set", "--cost: ", NULL},
+        {"mech", "--cost: ", "of these alone: names (heddle list mechanisms) or ./file.so"},
+        {"mech_set", "--cost: ", NULL},
         {0}};
+    struct list_flags f = {0};
+    const struct cli_option own[] = {
+        {"--markdown", NULL, CLI_FLAG, &f.markdown, NULL, "stats: as the page docs/statistics.md"},
+        {"--json", NULL, CLI_FLAG, &f.json, NULL, "everything that is known of each, as a JSON list"},
+        {"--cost", NULL, CLI_FLAG, &f.cost, NULL, "mechanisms: their storage, part by part"},
+        {0}};
+    struct cli_option *options = cli_run_pick_options(&f.run, picks, own);
     struct cli_parse p = {.command = cli_command("list"), .options = options};
     int status = CLI_BAD_INPUT;
     if (!cli_parse(&p, argc, argv)) {
@@ -141,12 +140,12 @@ int cli_cmd_list(int argc, char **argv)
         if (!kind)
             unknown_kind(argc, argv, p.words.items.len ? word->arg : argc);
         else if (flags_fit(&f, kind->name))
-            status = f.cost ? cli_list_cost(&f.of) : list_one(kind, f.markdown, f.of.json);
+            status = f.cost ? cli_list_cost(&(struct list_cost){&f.run.options, f.json})
+                            : list_one(kind, f.markdown, f.json);
     }
     vec_free(&p.words.items);
-    vec_free(&f.of.sets.items);
-    vec_free(&f.of.mechs.items);
-    vec_free(&f.of.mech_sets.items);
+    cli_run_free(&f.run);
+    free(options);
     return status;
 }
 
@@ -167,10 +166,10 @@ static bool explain_param(const char *name)
     if (!r) return false;
     printf("%s: %s\n  unit: %s\n  default: %s\n", r->name, r->help, *r->unit ? r->unit : "none",
            r->default_text);
-    if (r->type == PARAM_U32 || r->type == PARAM_U64 || r->type == PARAM_BYTES)
+    if (r->type == PARAM_NUMBER || r->type == PARAM_NUMBER64 || r->type == PARAM_SIZE)
         printf("  from %llu to %llu\n", (unsigned long long)r->min, (unsigned long long)r->max);
-    if (r->type == PARAM_MILLI) explain_fraction(r);
-    for (uint32_t i = 0; r->type == PARAM_ENUM && r->choices[i]; i++)
+    if (r->type == PARAM_FRACTION) explain_fraction(r);
+    for (uint32_t i = 0; r->type == PARAM_CHOICE && r->choices[i]; i++)
         printf("%s%s%s", i ? ", " : "  one of: ", r->choices[i], r->choices[i + 1] ? "" : "\n");
     printf("  set by: --set %s=VALUE, or in a machine file\n", r->name);
     return true;

@@ -15,7 +15,6 @@
 struct map_settings {
     struct cli_profiling runs;
     const char *model, *output;
-    struct cli_list mech_sets;
     bool json, no_poise;
 };
 
@@ -151,7 +150,7 @@ static int map(struct map_settings *s, const struct map_target *t)
     struct cli_profiled got = {0};
     struct strbuf model = {0};
     VEC(const char *) poise = {0};
-    for (uint32_t i = 0; i < s->mech_sets.items.len; i++) vec_push(&poise, s->mech_sets.items.data[i].text);
+    for (const char *const *set = s->runs.run.options.mech_sets; *set; set++) vec_push(&poise, *set);
     strbuf_printf(&model, "poise.model=%s", s->model ? s->model : "");
     if (s->model) vec_push(&poise, strbuf_text(&model));
     vec_push(&poise, NULL);
@@ -187,15 +186,16 @@ static bool find_target(struct map_target *t, const struct map_settings *s, cons
 
 int cli_cmd_map(int argc, char **argv)
 {
-    struct map_settings s = {.runs = {.machine = CLI_DEFAULT_MACHINE, .cycles_min = 1}};
+    static const struct cli_run_pick picks[] = {
+        {"machine", NULL, NULL}, {"set", NULL, NULL}, {"mech_set", "for Poise: ", NULL}, {0}};
+    struct map_settings s = {.runs = {.cycles_min = 1}};
     const struct cli_option own[] = {
-        {"--model", NULL, CLI_TEXT, &s.model, "FILE", "Poise's model (default: the published weights)"},
-        {"--mech-set", NULL, CLI_LIST, &s.mech_sets, "KEY=VALUE", "another parameter of Poise"},
+        {"--model", NULL, CLI_STRING, &s.model, "FILE", "Poise's model (default: the published weights)"},
         {"--no-poise", NULL, CLI_FLAG, &s.no_poise, NULL, "the tuples alone"},
-        {"--output", "-o", CLI_TEXT, &s.output, "FILE.svg", "write the map as a picture too"},
+        {"--output", "-o", CLI_STRING, &s.output, "FILE.svg", "write the map as a picture too"},
         {"--json", NULL, CLI_FLAG, &s.json, NULL, "write the map and Poise's whole path as JSON"},
         {0}};
-    struct cli_option *options = cli_profiling_options(&s.runs, own);
+    struct cli_option *options = cli_profiling_options(&s.runs, own, picks);
     struct cli_parse p = {.command = cli_command("map"), .options = options};
     struct map_target t = {0};
     int status = CLI_BAD_INPUT;
@@ -207,7 +207,6 @@ int cli_cmd_map(int argc, char **argv)
         status = map(&s, &t);
     target_free(&t);
     vec_free(&p.words.items);
-    vec_free(&s.mech_sets.items);
     cli_profiling_free(&s.runs);
     free(options);
     return status;

@@ -216,8 +216,8 @@ int cli_cmd_new(int argc, char **argv)
 {
     const char *folder = NULL, *include = NULL;
     struct cli_option options[] = {
-        {"--output", "-o", CLI_TEXT, &folder, "FOLDER", "where to write it; default: a folder of its name"},
-        {"--include", NULL, CLI_TEXT, &include, "FOLDER",
+        {"--output", "-o", CLI_STRING, &folder, "FOLDER", "where to write it; default: a folder of its name"},
+        {"--include", NULL, CLI_STRING, &include, "FOLDER",
          "what holds heddle/mechanism.h; default: this Heddle's"},
         {0},
     };

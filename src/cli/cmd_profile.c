@@ -76,13 +76,14 @@ static int profile(struct profile_settings *s, int argc, char **argv, const stru
 
 int cli_cmd_profile(int argc, char **argv)
 {
-    enum { TRAINING_CYCLES = 10000 }; /* thesis, Table 5.5 */
-    struct profile_settings s = {
-        .runs = {.machine = CLI_DEFAULT_MACHINE, .step = 1, .cycles_min = TRAINING_CYCLES}};
+    /* thesis, Table 5.5 */
+    enum { TRAINING_CYCLES = 10000 };
+    static const struct cli_run_pick picks[] = {{"machine", NULL, NULL}, {"set", NULL, NULL}, {0}};
+    struct profile_settings s = {.runs = {.step = 1, .cycles_min = TRAINING_CYCLES}};
     const struct cli_option own[] = {
-        {"--output", "-o", CLI_TEXT, &s.output, "FILE", "where the table goes (default: standard output)"},
+        {"--output", "-o", CLI_STRING, &s.output, "FILE", "where the table goes (default: standard output)"},
         {0}};
-    struct cli_option *options = cli_profiling_options(&s.runs, own);
+    struct cli_option *options = cli_profiling_options(&s.runs, own, picks);
     struct cli_parse p = {.command = cli_command("profile"), .options = options};
     int status = CLI_BAD_INPUT;
     if (!cli_parse(&p, argc, argv))

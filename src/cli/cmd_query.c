@@ -190,23 +190,23 @@ int cli_cmd_query(int argc, char **argv)
 {
     struct query_options o = {0};
     struct cli_option options[] = {
-        {"--show", NULL, CLI_TEXT, &o.show, "FIELD,...",
+        {"--show", NULL, CLI_STRING, &o.show, "FIELD,...",
          "columns: statistics (ipc, l1.aml), set:PARAMETER, workload, size, machine, with, mech, state, "
          "error, "
          "seconds, peak_bytes, host, finished, command, ..."},
-        {"--sort", NULL, CLI_TEXT, &o.sort, "FIELD", "order of the rows; -FIELD: the largest first"},
-        {"--limit", NULL, CLI_U64, &o.limit, "N", "the first N rows"},
+        {"--sort", NULL, CLI_STRING, &o.sort, "FIELD", "order of the rows; -FIELD: the largest first"},
+        {"--limit", NULL, CLI_NUMBER64, &o.limit, "N", "the first N rows"},
         {"--csv", NULL, CLI_FLAG, &o.csv, NULL, "as CSV"},
         {"--json", NULL, CLI_FLAG, &o.json, NULL, "as JSON"},
-        {"--run", NULL, CLI_TEXT, &o.run, "KEY",
+        {"--run", NULL, CLI_STRING, &o.run, "KEY",
          "everything of one run; the first digits of its key are enough"},
         {"--document", NULL, CLI_FLAG, &o.document, NULL, "with --run: the JSON that the run's --stats left"},
-        {"--simulator", NULL, CLI_TEXT, &o.simulator, "HASH",
+        {"--simulator", NULL, CLI_STRING, &o.simulator, "HASH",
          "the runs of this version of the simulator alone; the first digits are enough"},
         {"--simulators", NULL, CLI_FLAG, &o.simulators, NULL,
          "the versions of the simulator that made the runs: how many, and when the last"},
         {"--legend", NULL, CLI_FLAG, &o.legend, NULL, "what the statistics mean"},
-        {"--sql", NULL, CLI_TEXT, &o.sql, "SELECT", "any question in SQL (docs/store.md has the tables)"},
+        {"--sql", NULL, CLI_STRING, &o.sql, "SELECT", "any question in SQL (docs/store.md has the tables)"},
         {0}};
     struct cli_parse p = {.command = cli_command("query"), .options = options};
     int status = CLI_BAD_INPUT;

@@ -218,18 +218,18 @@ int cli_cmd_report(int argc, char **argv)
 {
     struct report_settings s = {0};
     struct cli_option options[] = {
-        {"--output", "-o", CLI_TEXT, &s.page, "FILE", "the page (default " DEFAULT_PAGE ")"},
-        {"--store", NULL, CLI_TEXT, &s.store, "FILE", "results of sweeps (default " CLI_DEFAULT_STORE ")"},
-        {"--size", NULL, CLI_TEXT, &s.size, "NAME", "of a sweep that was made with another size"},
-        {"--workloads", NULL, CLI_TEXT, &s.workloads, "A,B", "these workloads alone"},
-        {"--simulator", NULL, CLI_TEXT, &s.simulator, "HASH", CLI_SIMULATOR_HELP},
+        {"--output", "-o", CLI_STRING, &s.page, "FILE", "the page (default " DEFAULT_PAGE ")"},
+        {"--store", NULL, CLI_STRING, &s.store, "FILE", "results of sweeps (default " CLI_DEFAULT_STORE ")"},
+        {"--size", NULL, CLI_STRING, &s.size, "NAME", "of a sweep that was made with another size"},
+        {"--workloads", NULL, CLI_STRING, &s.workloads, "A,B", "these workloads alone"},
+        {"--simulator", NULL, CLI_STRING, &s.simulator, "HASH", CLI_SIMULATOR_HELP},
         {"--brief", NULL, CLI_FLAG, &s.is_brief, NULL,
          "a small page: of each run what it is, cycles and IPC, but no statistics"},
-        {"--svg", NULL, CLI_TEXT, &s.svg, "DIR",
+        {"--svg", NULL, CLI_STRING, &s.svg, "DIR",
          "write each figure as an SVG file here; the page too when -o is given (needs node)"},
-        {"--tables", NULL, CLI_TEXT, &s.tables, "FILE",
+        {"--tables", NULL, CLI_STRING, &s.tables, "FILE",
          "write each figure as a table of a Markdown file; the page too when -o is given"},
-        {"--claims", NULL, CLI_TEXT, &s.claims, "FILE",
+        {"--claims", NULL, CLI_STRING, &s.claims, "FILE",
          "write the papers' claims, each with its verdict, as a Markdown file; the page too when -o is "
          "given"},
         {0}};

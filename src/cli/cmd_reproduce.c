@@ -36,7 +36,7 @@ int cli_cmd_reproduce(int argc, char **argv)
     struct cli_sweep s = {.bars = true};
     const char *page = DEFAULT_PAGE;
     const struct cli_option own[] = {
-        {"--output", "-o", CLI_TEXT, &page, "FILE", "the page (default " DEFAULT_PAGE ")"}, {0}};
+        {"--output", "-o", CLI_STRING, &page, "FILE", "the page (default " DEFAULT_PAGE ")"}, {0}};
     struct cli_option *options = cli_sweep_options(&s, own);
     struct cli_parse p = {.command = cli_command("reproduce"), .options = options};
     int status = CLI_BAD_INPUT;

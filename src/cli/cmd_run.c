@@ -180,7 +180,7 @@ static int run_start(const struct run_settings *s, struct run_target *t)
 int cli_cmd_run(int argc, char **argv)
 {
     struct run_settings s = {0};
-    const struct cli_option own[] = {{"--size", NULL, CLI_TEXT, &s.size, "NAME",
+    const struct cli_option own[] = {{"--size", NULL, CLI_STRING, &s.size, "NAME",
                                       "how much work of a workload: tiny, small (default) or paper"},
                                      {0}};
     struct cli_option *options = cli_run_options(&s.run, own);

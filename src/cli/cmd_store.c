@@ -72,7 +72,7 @@ int cli_cmd_store(int argc, char **argv)
 {
     uint64_t launches = PACK_ALL_LAUNCHES;
     const struct cli_option options[] = {
-        {"--launches", NULL, CLI_U64, &launches, "N",
+        {"--launches", NULL, CLI_NUMBER64, &launches, "N",
          "with pack: the statistics of a run's first N launches alone, and of the whole run; a much smaller "
          "file"},
         {0}};

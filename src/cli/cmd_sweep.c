@@ -27,9 +27,9 @@ int cli_cmd_sweep(int argc, char **argv)
 {
     struct cli_sweep s = {0};
     const char *task = NULL;
-    const struct cli_option own[] = {
-        {"--task", NULL, CLI_TEXT, &task, "LIST", "what a job of --slurm starts: makes one run of the list"},
-        {0}};
+    const struct cli_option own[] = {{"--task", NULL, CLI_STRING, &task, "LIST",
+                                      "what a job of --slurm starts: makes one run of the list"},
+                                     {0}};
     struct cli_option *options = cli_sweep_options(&s, own);
     struct cli_parse p = {.command = cli_command("sweep"), .options = options};
     int status = CLI_BAD_INPUT;

@@ -207,15 +207,17 @@ int cli_cmd_train(int argc, char **argv)
 {
     struct train_settings s = {.cycles = train_defaults.cycles_min};
     const struct cli_option options[] = {
-        {"--output", "-o", CLI_TEXT, &s.output, "MODEL", "write the model, for --mech-set poise.model=MODEL"},
+        {"--output", "-o", CLI_STRING, &s.output, "MODEL",
+         "write the model, for --mech-set poise.model=MODEL"},
         {"--exclude", NULL, CLI_LIST, &s.exclude, "A,B", "workloads to leave out"},
         {"--without", NULL, CLI_LIST, &s.without, "x6,x7", "features of Table 5.3 to do without: x1 to x7"},
         {"--leave-one-out", NULL, CLI_FLAG, &s.leave_one_out, NULL,
          "errors of each kernel by a model of the others"},
-        {"--evaluate", NULL, CLI_TEXT, &s.evaluate, "PROFILE", "errors on kernels that were not trained on"},
-        {"--gain", NULL, CLI_TEXT, &s.gain, "PERCENT", "kernels that gain at least this (default 1.5)"},
-        {"--cycles", NULL, CLI_U64, &s.cycles, "N", "only kernels of at least N cycles (default 10000)"},
-        {"--dispersion", NULL, CLI_TEXT, &s.dispersion, "X|ml",
+        {"--evaluate", NULL, CLI_STRING, &s.evaluate, "PROFILE",
+         "errors on kernels that were not trained on"},
+        {"--gain", NULL, CLI_STRING, &s.gain, "PERCENT", "kernels that gain at least this (default 1.5)"},
+        {"--cycles", NULL, CLI_NUMBER64, &s.cycles, "N", "only kernels of at least N cycles (default 10000)"},
+        {"--dispersion", NULL, CLI_STRING, &s.dispersion, "X|ml",
          "of the regression (default 1); ml: the likeliest"},
         {0}};
     struct cli_parse p = {.command = cli_command("train"), .options = options};

@@ -54,7 +54,7 @@ const char *cli_lab_simulator(const struct cli_lab *lab);
     "the runs of another version of the simulator, by the first digits of its hash (heddle query STORE "     \
     "--simulators)"
 
-/* What sweep and reproduce take alike. */
+/* How the runs of a sweep are made, and what is said of them. */
 struct cli_sweep {
     const char *store, *size, *workloads, *slurm, *simulator;
     uint64_t jobs;
@@ -62,7 +62,9 @@ struct cli_sweep {
     /* The outcome as JSON has scoreboard and bars. */
     bool bars;
 };
-/* The options of both, and behind them a command's own; free() it. */
+/* The options of each command that makes runs for a store, and behind them a command's own; free() it. */
+struct cli_option *cli_batch_options(struct cli_sweep *s, const struct cli_option *own);
+/* As well those of the commands that take experiments. */
 struct cli_option *cli_sweep_options(struct cli_sweep *s, const struct cli_option *own);
 
 /* Adds the runs that follow from the results in a store (plan_advance). False: errors were printed. */

@@ -12,9 +12,8 @@ int cli_list_workloads(void);
 
 /* Storage of mechanisms on a machine: of those that are named, or of all that are built in. */
 struct list_cost {
-    const char *machine;
-    /* changes of the machine; names and files of mechanisms; changes of their parameters */
-    struct cli_list sets, mechs, mech_sets;
+    /* the machine with its settings, the mechanisms and their settings */
+    const struct run_options *run;
     bool json;
 };
 int cli_list_cost(const struct list_cost *request);

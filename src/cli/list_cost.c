@@ -26,15 +26,15 @@ static bool takes(const struct mechanism *m, const char *setting)
 }
 
 /* A set with the mechanism first, and the settings that are its own; each of these is marked in `used`. */
-static struct mech_set *open_set(const char *name, const struct cli_list *settings, bool *used,
+static struct mech_set *open_set(const char *name, const char *const *settings, bool *used,
                                  struct diag_list *diags)
 {
     VEC(const char *) own = {0};
     struct mech_set *set = mech_set_create(&name, 1, NULL, 0, diags);
     if (!set) return NULL;
-    for (uint32_t i = 0; i < settings->items.len; i++) {
-        if (!takes(mech_set_at(set, 0), settings->items.data[i].text)) continue;
-        vec_push(&own, settings->items.data[i].text);
+    for (uint32_t i = 0; settings[i]; i++) {
+        if (!takes(mech_set_at(set, 0), settings[i])) continue;
+        vec_push(&own, settings[i]);
         used[i] = true;
     }
     if (own.len) {
@@ -49,7 +49,7 @@ static bool open_entry(struct cost_entry *e, const char *name, const struct list
                        const struct mech_machine *machine)
 {
     struct diag_list diags = {0};
-    *e = (struct cost_entry){.set = open_set(name, &request->mech_sets, used, &diags)};
+    *e = (struct cost_entry){.set = open_set(name, request->run->mech_sets, used, &diags)};
     if (!e->set)
         cli_print_diags(&diags);
     else if (!mech_cost_of(e->set, 0, machine, &e->cost, &diags))
@@ -165,8 +165,8 @@ static void show_entry(const struct cost_entry *e, const struct list_cost *reque
 static bool check_settings(const struct list_cost *request, const bool *used)
 {
     struct diag_list diags = {0};
-    for (uint32_t i = 0; i < request->mech_sets.items.len; i++) {
-        const char *setting = request->mech_sets.items.data[i].text;
+    for (uint32_t i = 0; request->run->mech_sets[i]; i++) {
+        const char *setting = request->run->mech_sets[i];
         if (!used[i]) mech_set_destroy(mech_set_create(NULL, 0, &setting, 1, &diags));
     }
     const bool ok = !diags.errors;
@@ -178,7 +178,7 @@ static bool check_settings(const struct list_cost *request, const bool *used)
 static int list_each(const struct list_cost *request, const struct mech_machine *machine,
                      const char *const *names, uint32_t count, bool is_named)
 {
-    bool *used = mem_zalloc(request->mech_sets.items.len + 1);
+    bool *used = mem_zalloc(run_list_count(request->run->mech_sets) + 1);
     struct strbuf json = {0};
     int status = CLI_OK;
     for (uint32_t i = 0; i < count; i++) {
@@ -205,10 +205,9 @@ int cli_list_cost(const struct list_cost *request)
 {
     VEC(const char *) names = {0};
     struct machine m;
-    if (!cli_load_machine(request->machine, &request->sets, &m)) return CLI_BAD_INPUT;
+    if (!cli_load_machine(request->run, &m)) return CLI_BAD_INPUT;
     const struct mech_machine machine = mech_machine_of(&m);
-    for (uint32_t i = 0; i < request->mechs.items.len; i++)
-        vec_push(&names, request->mechs.items.data[i].text);
+    for (uint32_t i = 0; request->run->mechs[i]; i++) vec_push(&names, request->run->mechs[i]);
     const bool is_named = names.len;
     for (const struct mechanism *const *b = mech_builtin; !is_named && *b; b++) vec_push(&names, (*b)->name);
     if (!request->json)

@@ -58,26 +58,27 @@ static void put_thousandths(struct strbuf *out, uint64_t n)
 static void put_param(struct strbuf *out, const struct param_row *r)
 {
     static const char *const types[] = {
-        [PARAM_BOOL] = "bool", [PARAM_U32] = "number",  [PARAM_U64] = "number", [PARAM_BYTES] = "bytes",
-        [PARAM_TEXT] = "text", [PARAM_ENUM] = "choice", [PARAM_FILE] = "file",  [PARAM_MILLI] = "fraction"};
+        [PARAM_FLAG] = "bool",  [PARAM_NUMBER] = "number",    [PARAM_NUMBER64] = "number",
+        [PARAM_SIZE] = "bytes", [PARAM_STRING] = "text",      [PARAM_CHOICE] = "choice",
+        [PARAM_PATH] = "file",  [PARAM_FRACTION] = "fraction"};
     assert(r->type < ARRAY_LEN(types));
     put_text(out, "name", r->name);
     put_text(out, "type", types[r->type]);
     put_text(out, "unit", r->unit);
     put_text(out, "default", r->default_text);
-    if (r->type == PARAM_U32 || r->type == PARAM_U64 || r->type == PARAM_BYTES) {
+    if (r->type == PARAM_NUMBER || r->type == PARAM_NUMBER64 || r->type == PARAM_SIZE) {
         put_key(out, "min");
         strbuf_printf(out, "%" PRIu64, r->min);
         put_key(out, "max");
         strbuf_printf(out, "%" PRIu64, r->max);
     }
-    if (r->type == PARAM_MILLI) {
+    if (r->type == PARAM_FRACTION) {
         put_key(out, "min");
         put_thousandths(out, r->min);
         put_key(out, "max");
         put_thousandths(out, r->max);
     }
-    if (r->type == PARAM_ENUM) {
+    if (r->type == PARAM_CHOICE) {
         uint32_t count = 0;
         while (r->choices[count]) count++;
         put_texts(out, "choices", r->choices, count);
@@ -109,7 +110,7 @@ bool list_json_stats(struct strbuf *out)
             put_text(out, "name", r->name);
             put_text(out, "group", t.group);
             put_text(out, "unit", r->unit);
-            if (r->type == STAT_HIST) put_number(out, "bins", r->length);
+            if (r->type == STAT_HISTOGRAM) put_number(out, "bins", r->length);
             put_text(out, "help", r->help);
             strbuf_putc(out, '}');
         }
@@ -145,7 +146,7 @@ bool list_json_machines(struct strbuf *out)
     begin_list(out);
     for (uint32_t i = 0; i < names.items.len; i++) {
         struct machine m;
-        if (!cli_load_machine(names.items.data[i], &(struct cli_list){0}, &m)) {
+        if (!cli_load_named_machine(names.items.data[i], &m)) {
             ok = false;
             continue;
         }

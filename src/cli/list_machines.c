@@ -55,7 +55,7 @@ int cli_list_machines(void)
     puts("machine      SMs warps   regs shared     L2");
     for (uint32_t i = 0; i < names.items.len; i++) {
         struct machine m;
-        if (cli_load_machine(names.items.data[i], &(struct cli_list){0}, &m))
+        if (cli_load_named_machine(names.items.data[i], &m))
             print_machine(&m);
         else
             status = CLI_BAD_INPUT;

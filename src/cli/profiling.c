@@ -7,30 +7,25 @@
 #include <errno.h>
 #include <unistd.h>
 
-struct cli_option *cli_profiling_options(struct cli_profiling *p, const struct cli_option *own)
+struct cli_option *cli_profiling_options(struct cli_profiling *p, const struct cli_option *own,
+                                         const struct cli_run_pick *picks)
 {
     const struct cli_option options[] = {
-        {"--machine", "-m", CLI_TEXT, &p->machine, "NAME", "the machine (default " CLI_DEFAULT_MACHINE ")"},
-        {"--size", NULL, CLI_TEXT, &p->sweep.size, "NAME", "of all workloads (default small)"},
-        {"--set", NULL, CLI_LIST, &p->sets, "KEY=VALUE", "a parameter of the machine"},
-        {"--step", NULL, CLI_U64, &p->step, "WARPS",
+        {"--step", NULL, CLI_NUMBER64, &p->step, "WARPS",
          "distance of the values of N, and of p: 1, 1 + WARPS, ... and all (default 1; of a map, such that "
-         "there "
-         "are nine at most)"},
-        {"--kernel", NULL, CLI_TEXT, &p->kernel, "NAME", "launches of this kernel alone"},
-        {"--cycles", NULL, CLI_U64, &p->cycles_min, "N",
+         "there are nine at most)"},
+        {"--kernel", NULL, CLI_STRING, &p->kernel, "NAME", "launches of this kernel alone"},
+        {"--cycles", NULL, CLI_NUMBER64, &p->cycles_min, "N",
          "only launches of at least N cycles (default 10000; of a map, 1)"},
-        {"--store", NULL, CLI_TEXT, &p->sweep.store, "FILE",
-         "the store of results (default " CLI_DEFAULT_STORE "); runs that it has are not made again"},
-        {"--dry-run", "-n", CLI_FLAG, &p->sweep.dry_run, NULL,
-         "list the runs, which of them the store has, and how long the others will take"},
-        {"--jobs", "-j", CLI_U64, &p->sweep.jobs, "N", "runs at a time (default: as cores and memory allow)"},
-        {"--again", NULL, CLI_FLAG, &p->sweep.again, NULL, "make failed runs again"},
         {0}};
-    return cli_join_options(options, own);
+    struct cli_option *both = cli_join_options(options, own), *swept = cli_batch_options(&p->sweep, both);
+    struct cli_option *all = cli_run_pick_options(&p->run, picks, swept);
+    free(both);
+    free(swept);
+    return all;
 }
 
-void cli_profiling_free(struct cli_profiling *p) { vec_free(&p->sets.items); }
+void cli_profiling_free(struct cli_profiling *p) { cli_run_free(&p->run); }
 
 bool cli_profiled_has_some(const struct cli_profiled *out, int status)
 {
@@ -154,12 +149,11 @@ static int make_runs(struct two_sweeps *t, struct cli_profiled *out)
 int cli_profile_runs(const struct cli_profiling *p, const struct profile_workload *workloads, uint32_t count,
                      struct cli_profiled *out)
 {
-    VEC(const char *) sets = {0};
-    for (uint32_t i = 0; i < p->sets.items.len; i++) vec_push(&sets, p->sets.items.data[i].text);
+    const struct run_options *run = &p->run.options;
     struct two_sweeps t = {.asked = p, .workloads = workloads, .count = count};
-    t.ask = (struct profile_ask){.machine = p->machine,
-                                 .sets = sets.data,
-                                 .set_count = sets.len,
+    t.ask = (struct profile_ask){.machine = run->machine,
+                                 .sets = run->sets,
+                                 .set_count = run_list_count(run->sets),
                                  .step = (uint32_t)p->step,
                                  .cycles_min = p->cycles_min,
                                  .kernel = p->kernel};
@@ -168,7 +162,6 @@ int cli_profile_runs(const struct cli_profiling *p, const struct profile_workloa
     if (plan_baseline(&t)) status = p->sweep.dry_run ? list_runs(&t, out) : make_runs(&t, out);
     cli_lab_free(&t.baseline);
     free(t.bounds);
-    vec_free(&sets);
     return status;
 }
 

@@ -4,18 +4,21 @@
 #define HEDDLE_CLI_PROFILING_H
 
 #include "cli/lab.h"
+#include "cli/run_flags.h"
 #include "lab/profile_runs.h"
 
 struct cli_profiling {
     struct cli_sweep sweep;
-    const char *machine, *kernel;
-    struct cli_list sets;
+    /* the machine and its settings; settings of mechanisms, where a command takes them */
+    struct cli_run run;
+    const char *kernel;
     uint64_t step, cycles_min;
     /* Settings of Poise, which runs too; NULL: it does not. */
     const char *const *poise_sets;
 };
-/* The options of both commands, and behind them a command's own; free() it. */
-struct cli_option *cli_profiling_options(struct cli_profiling *p, const struct cli_option *own);
+/* The options of both commands, with a command's own and the run options that it picks; free() it. */
+struct cli_option *cli_profiling_options(struct cli_profiling *p, const struct cli_option *own,
+                                         const struct cli_run_pick *picks);
 void cli_profiling_free(struct cli_profiling *p);
 
 /* A plan for each workload that has a launch that counts, and what its runs gave. */

@@ -8,7 +8,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { CELL_MIN = 8 /* a column is cut to no less */ };
+/* The fewest characters that a column is cut to. */
+enum { CELL_MIN = 8 };
 
 bool query_table_row(void *context, int columns, const char *const *values, const char *const *names)
 {

@@ -28,23 +28,49 @@ static uint32_t row_count(void)
     return n;
 }
 
+static struct cli_option option_of(struct cli_run *r, const struct run_option *row)
+{
+    const bool plain = row->kind == RUN_FLAG || row->means;
+    struct cli_run_flag *flag = &r->flags[row - run_option_rows];
+    *flag = (struct cli_run_flag){r, row};
+    return (struct cli_option){.name = row->flag,
+                               .short_name = row->short_flag,
+                               .kind = plain ? CLI_RUN_FLAG : CLI_RUN_VALUE,
+                               .out = flag,
+                               .value = row->value,
+                               .help = row->help};
+}
+
 struct cli_option *cli_run_options(struct cli_run *r, const struct cli_option *own)
 {
     struct cli_option options[CLI_RUN_ROWS_MAX + 1] = {0};
-    uint32_t rows = row_count();
-    for (uint32_t i = 0; i < rows; i++) {
-        const struct run_option *row = &run_option_rows[i];
-        bool plain = row->kind == RUN_FLAG || row->means;
-        r->flags[i] = (struct cli_run_flag){r, row};
-        options[i] = (struct cli_option){.name = row->flag,
-                                         .short_name = row->short_flag,
-                                         .kind = plain ? CLI_RUN_FLAG : CLI_RUN_VALUE,
-                                         .out = &r->flags[i],
-                                         .value = row->value,
-                                         .help = row->help};
-    }
+    const uint32_t rows = row_count();
+    for (uint32_t i = 0; i < rows; i++) options[i] = option_of(r, &run_option_rows[i]);
     return cli_join_options(own, options);
 }
+
+static const struct run_option *row_named(const char *name)
+{
+    for (const struct run_option *row = run_option_rows; row->name; row++)
+        if (!strcmp(row->name, name)) return row;
+    UNREACHABLE("name of a run option");
+}
+
+struct cli_option *cli_run_pick_options(struct cli_run *r, const struct cli_run_pick *picks,
+                                        const struct cli_option *own)
+{
+    struct cli_option options[CLI_RUN_ROWS_MAX + 1] = {0};
+    run_options_init(&r->options);
+    for (uint32_t i = 0; picks[i].name; i++) {
+        options[i] = option_of(r, row_named(picks[i].name));
+        if (picks[i].help) options[i].help = picks[i].help;
+        if (picks[i].prefix)
+            options[i].help = arena_printf(&r->texts, "%s%s", picks[i].prefix, options[i].help);
+    }
+    return cli_join_options(options, own);
+}
+
+bool cli_run_is_given(const struct cli_run *r) { return r->given; }
 
 bool cli_run_store(struct cli_run_flag *flag, const char *value, struct strbuf *why)
 {

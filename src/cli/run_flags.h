@@ -1,5 +1,6 @@
-/* run_flags.h: the run options (core/run_options.h) of the commands that run something: the environment
- * first, then the flags of the command line, which replace what a variable says. */
+/* run_flags.h: run options (core/run_options.h) on the command line. A command that runs something takes them
+ * all: the environment first, then the flags, which replace what a variable says. Another command takes some
+ * of them, such as the machine and its settings, and does not read the environment. */
 #ifndef HEDDLE_RUN_FLAGS_H
 #define HEDDLE_RUN_FLAGS_H
 
@@ -22,10 +23,24 @@ struct cli_run {
     struct cli_run_flag flags[CLI_RUN_ROWS_MAX];
 };
 
+/* An option that a command takes, by the name of its row. */
+struct cli_run_pick {
+    const char *name;
+    /* What stands before the row's help, and what stands in its place, where the command does something else
+     * with the value; NULL: nothing. */
+    const char *prefix, *help;
+};
+
 /* Defaults and the environment. False: an error was printed. */
 bool cli_run_begin(struct cli_run *r);
 /* A command's own options and behind them a flag for each row; free() it. */
 struct cli_option *cli_run_options(struct cli_run *r, const struct cli_option *own);
+/* Defaults; flags for the rows in `picks` alone (a NULL name ends it), and behind them a command's own
+ * options; free() it. */
+struct cli_option *cli_run_pick_options(struct cli_run *r, const struct cli_run_pick *picks,
+                                        const struct cli_option *own);
+/* Was one of the rows given on the command line? */
+bool cli_run_is_given(const struct cli_run *r);
 /* One flag with its value, or NULL where it takes none. False with what is allowed in `why`. */
 bool cli_run_store(struct cli_run_flag *flag, const char *value, struct strbuf *why);
 /* After the last flag. False: an error was printed: the machine, a mechanism or the table of energies is

@@ -12,26 +12,36 @@
 
 #define SAME_SIGNAL_SECONDS 0.5
 
-struct cli_option *cli_sweep_options(struct cli_sweep *s, const struct cli_option *own)
+struct cli_option *cli_batch_options(struct cli_sweep *s, const struct cli_option *own)
 {
     const struct cli_option options[] = {
-        {"--store", NULL, CLI_TEXT, &s->store, "FILE",
-         "the store of results (default " CLI_DEFAULT_STORE ")"},
+        {"--store", NULL, CLI_STRING, &s->store, "FILE",
+         "the store of results (default " CLI_DEFAULT_STORE "); runs that it has are not made again"},
         {"--dry-run", "-n", CLI_FLAG, &s->dry_run, NULL,
          "list the runs, which of them the store has, and how long the others will take"},
-        {"--jobs", "-j", CLI_U64, &s->jobs, "N",
-         "runs at a time (default: as cores and memory allow; on Slurm: as it likes)"},
+        {"--jobs", "-j", CLI_NUMBER64, &s->jobs, "N", "runs at a time (default: as cores and memory allow)"},
         {"--again", NULL, CLI_FLAG, &s->again, NULL, "make failed runs again"},
-        {"--size", NULL, CLI_TEXT, &s->size, "NAME", "another size of all workloads: tiny, small, paper"},
-        {"--workloads", NULL, CLI_TEXT, &s->workloads, "A,B", "these workloads alone"},
-        {"--simulator", NULL, CLI_TEXT, &s->simulator, "HASH", CLI_SIMULATOR_HELP "; nothing is run"},
+        {"--size", NULL, CLI_STRING, &s->size, "NAME",
+         "of all workloads: tiny, small, paper (default: what the experiment says, or small)"},
+        {0}};
+    return cli_join_options(options, own);
+}
+
+struct cli_option *cli_sweep_options(struct cli_sweep *s, const struct cli_option *own)
+{
+    const struct cli_option more[] = {
+        {"--workloads", NULL, CLI_STRING, &s->workloads, "A,B", "these workloads alone"},
+        {"--simulator", NULL, CLI_STRING, &s->simulator, "HASH", CLI_SIMULATOR_HELP "; nothing is run"},
         {"--slurm", NULL, CLI_MAYBE, &s->slurm, "[=OPTIONS]",
-         "submit a job array to Slurm, with these options of sbatch"},
+         "submit a job array to Slurm, with these options of sbatch; without -j, Slurm says how many run at "
+         "a time"},
         {"--slurm-detach", NULL, CLI_FLAG, &s->detach, NULL,
          "submit to Slurm and leave; the same command without it gathers"},
         {"--json", NULL, CLI_FLAG, &s->json, NULL, "write the list or the outcome as JSON"},
         {0}};
-    return cli_join_options(options, own);
+    struct cli_option *behind = cli_join_options(more, own), *all = cli_batch_options(s, behind);
+    free(behind);
+    return all;
 }
 
 /* By this signal. */

@@ -275,7 +275,8 @@ void gmap_dram_groups(struct gmap *g, struct gpgpusim_option *o, const char *key
 /* 0 is "no limit" in GPGPU-Sim. */
 void gmap_queue(struct gmap *g, struct gpgpusim_option *o, const char *key)
 {
-    enum { UNLIMITED = 4096 }; /* more than a channel ever has waiting */
+    /* more than a channel ever has waiting */
+    enum { UNLIMITED = 4096 };
     if (!strcmp(o->value, "0"))
         gmap_set(g, o, key, "no limit", "%u", (unsigned)UNLIMITED);
     else

@@ -15,7 +15,7 @@ static bool in_section(const char *key, const char *section, size_t len)
 static void write_setting(const struct gpgpusim_setting *s, const struct param_row *row, struct strbuf *out)
 {
     struct strbuf line = {0};
-    bool quoted = row->type == PARAM_TEXT || row->type == PARAM_FILE;
+    bool quoted = row->type == PARAM_STRING || row->type == PARAM_PATH;
     strbuf_printf(&line, quoted ? "  %s: \"%s\"" : "  %s: %s", s->key + section_of(s->key) + 1, s->value);
     strbuf_printf(out, "%-28s # %s\n", strbuf_text(&line), s->source);
     strbuf_free(&line);

@@ -50,14 +50,14 @@ static void param_store_u64(const struct param_row *row, void *object, uint64_t 
 {
     char *at = (char *)object + row->offset;
     switch (row->type) {
-    case PARAM_BOOL: *(bool *)at = v != 0; break;
-    case PARAM_U32:
-    case PARAM_MILLI:
-    case PARAM_ENUM: *(uint32_t *)(void *)at = (uint32_t)v; break;
-    case PARAM_U64:
-    case PARAM_BYTES: *(uint64_t *)(void *)at = v; break;
-    case PARAM_TEXT:
-    case PARAM_FILE: UNREACHABLE("a text parameter has no number");
+    case PARAM_FLAG: *(bool *)at = v != 0; break;
+    case PARAM_NUMBER:
+    case PARAM_FRACTION:
+    case PARAM_CHOICE: *(uint32_t *)(void *)at = (uint32_t)v; break;
+    case PARAM_NUMBER64:
+    case PARAM_SIZE: *(uint64_t *)(void *)at = v; break;
+    case PARAM_STRING:
+    case PARAM_PATH: UNREACHABLE("a text parameter has no number");
     }
 }
 
@@ -101,7 +101,7 @@ static bool param_store_choice(const struct param_row *row, void *object, const 
 static bool param_store_number(const struct param_row *row, void *object, const char *text,
                                struct strbuf *wanted)
 {
-    const bool is_bytes = row->type == PARAM_BYTES;
+    const bool is_bytes = row->type == PARAM_SIZE;
     uint64_t v;
     if (param_read_u64(text, is_bytes, &v) && v >= row->min && v <= row->max) {
         param_store_u64(row, object, v);
@@ -157,7 +157,7 @@ static bool param_store_file(const struct param_row *row, void *object, const ch
 
 bool param_file_hash(const struct param_row *row, const void *object, char hex[HASH128_CHARS + 1])
 {
-    assert(row->type == PARAM_FILE);
+    assert(row->type == PARAM_PATH);
     const char *path = (const char *)object + row->offset;
     struct strbuf content = {0};
     hex[0] = 0;
@@ -171,14 +171,14 @@ bool param_file_hash(const struct param_row *row, const void *object, char hex[H
 bool param_store(const struct param_row *row, void *object, const char *text, struct strbuf *wanted)
 {
     switch (row->type) {
-    case PARAM_BOOL: return param_store_flag(row, object, text, wanted);
-    case PARAM_U32:
-    case PARAM_U64:
-    case PARAM_BYTES: return param_store_number(row, object, text, wanted);
-    case PARAM_MILLI: return param_store_fraction(row, object, text, wanted);
-    case PARAM_TEXT: return param_store_text(row, object, text, wanted);
-    case PARAM_FILE: return param_store_file(row, object, text, wanted);
-    case PARAM_ENUM: return param_store_choice(row, object, text, wanted);
+    case PARAM_FLAG: return param_store_flag(row, object, text, wanted);
+    case PARAM_NUMBER:
+    case PARAM_NUMBER64:
+    case PARAM_SIZE: return param_store_number(row, object, text, wanted);
+    case PARAM_FRACTION: return param_store_fraction(row, object, text, wanted);
+    case PARAM_STRING: return param_store_text(row, object, text, wanted);
+    case PARAM_PATH: return param_store_file(row, object, text, wanted);
+    case PARAM_CHOICE: return param_store_choice(row, object, text, wanted);
     }
     UNREACHABLE("a parameter of a type that does not exist");
 }
@@ -186,14 +186,14 @@ bool param_store(const struct param_row *row, void *object, const char *text, st
 size_t param_value_bytes(enum param_type type)
 {
     switch (type) {
-    case PARAM_BOOL: return sizeof(bool);
-    case PARAM_U32:
-    case PARAM_MILLI:
-    case PARAM_ENUM: return sizeof(uint32_t);
-    case PARAM_U64:
-    case PARAM_BYTES: return sizeof(uint64_t);
-    case PARAM_TEXT: return PARAM_TEXT_BYTES;
-    case PARAM_FILE: return PARAM_FILE_BYTES;
+    case PARAM_FLAG: return sizeof(bool);
+    case PARAM_NUMBER:
+    case PARAM_FRACTION:
+    case PARAM_CHOICE: return sizeof(uint32_t);
+    case PARAM_NUMBER64:
+    case PARAM_SIZE: return sizeof(uint64_t);
+    case PARAM_STRING: return PARAM_STRING_BYTES;
+    case PARAM_PATH: return PARAM_PATH_BYTES;
     }
     return 0; /* from a plug-in that was built for another version */
 }
@@ -227,13 +227,13 @@ void param_format(const struct param_row *row, const void *object, struct strbuf
 {
     const char *at = (const char *)object + row->offset;
     switch (row->type) {
-    case PARAM_BOOL: strbuf_puts(out, *(const bool *)at ? "true" : "false"); break;
-    case PARAM_U32: strbuf_printf(out, "%" PRIu32, *(const uint32_t *)(const void *)at); break;
-    case PARAM_MILLI: param_format_milli(*(const uint32_t *)(const void *)at, out); break;
-    case PARAM_U64: strbuf_printf(out, "%" PRIu64, *(const uint64_t *)(const void *)at); break;
-    case PARAM_BYTES: param_format_bytes(*(const uint64_t *)(const void *)at, out); break;
-    case PARAM_TEXT:
-    case PARAM_FILE: strbuf_puts(out, at); break;
-    case PARAM_ENUM: strbuf_puts(out, row->choices[*(const uint32_t *)(const void *)at]); break;
+    case PARAM_FLAG: strbuf_puts(out, *(const bool *)at ? "true" : "false"); break;
+    case PARAM_NUMBER: strbuf_printf(out, "%" PRIu32, *(const uint32_t *)(const void *)at); break;
+    case PARAM_FRACTION: param_format_milli(*(const uint32_t *)(const void *)at, out); break;
+    case PARAM_NUMBER64: strbuf_printf(out, "%" PRIu64, *(const uint64_t *)(const void *)at); break;
+    case PARAM_SIZE: param_format_bytes(*(const uint64_t *)(const void *)at, out); break;
+    case PARAM_STRING:
+    case PARAM_PATH: strbuf_puts(out, at); break;
+    case PARAM_CHOICE: strbuf_puts(out, row->choices[*(const uint32_t *)(const void *)at]); break;
     }
 }

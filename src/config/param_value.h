@@ -16,7 +16,7 @@ size_t param_value_bytes(enum param_type type);
 /* Writes thousandths as a number with up to three decimals. */
 void param_format_milli(uint64_t milli, struct strbuf *out);
 
-/* The hash of the content of the file that a PARAM_FILE names, for the key of a run; "" where it names
+/* The hash of the content of the file that a PARAM_PATH names, for the key of a run; "" where it names
  * none. False: the file cannot be read any more. */
 bool param_file_hash(const struct param_row *row, const void *object, char hex[HASH128_CHARS + 1]);
 

@@ -142,7 +142,8 @@ bool machine_load(const char *name, const char *const *overrides, uint32_t overr
 
 void machine_apply_ideal(struct machine *m)
 {
-    enum { ROOM = 4096 }; /* entries: more than a machine can have in flight in one queue */
+    /* more entries than a machine can have in flight in one queue */
+    enum { ROOM = 4096 };
     if (m->ideal_memory == IDEAL_PERFECT) m->l1.perfect = true;
     if (m->ideal_memory == IDEAL_DRAM || m->ideal_memory == IDEAL_INFINITE) m->dram.infinite = true;
     if (m->dram.infinite) m->l2.fill_queue = MAX(m->l2.fill_queue, (uint32_t)ROOM);

@@ -15,12 +15,12 @@
 
 struct machine {
     /* file name without .yaml */
-    char name[PARAM_TEXT_BYTES];
-    char summary[PARAM_TEXT_BYTES];
+    char name[PARAM_STRING_BYTES];
+    char summary[PARAM_STRING_BYTES];
     /* table of energies; "" = none */
-    char energy[PARAM_TEXT_BYTES];
+    char energy[PARAM_STRING_BYTES];
     /* what cudaGetDeviceProperties says */
-    char device_name[PARAM_TEXT_BYTES];
+    char device_name[PARAM_STRING_BYTES];
     /* compute capability */
     uint32_t cc_major, cc_minor;
     /* programs see it, whatever their PTX asks for */
@@ -31,7 +31,7 @@ struct machine {
     uint32_t core_clock_khz, xbar_clock_khz, l2_clock_khz, dram_clock_khz;
     uint64_t l2_bytes;
     /* the warp scheduling policy of the machine */
-    char scheduler[PARAM_TEXT_BYTES];
+    char scheduler[PARAM_STRING_BYTES];
     /* a machine instruction for each PTX instruction */
     bool lower_one_to_one;
     /* the SMs have imov */

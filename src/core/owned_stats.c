@@ -65,7 +65,7 @@ static bool in_ranges(const struct range *r, size_t offset)
 
 bool timed_is_own(const struct timed_group *group, const struct stat_row *row)
 {
-    if (row->type != STAT_U64) return false;
+    if (row->type != STAT_COUNT) return false;
     if (group->rows == sm_stat_rows) return in_ranges(sm_ranges, row->offset);
     if (group->rows == l1_stat_rows) return in_ranges(l1_ranges, row->offset);
     return group->rows == gpu_stat_rows && (row->offset == offsetof(struct gpu_counts, ctas) ||
@@ -130,7 +130,7 @@ static void compare(const struct stat_row *rows, const struct range *ranges, con
 {
     for (const struct stat_row *r = rows; r->name; r++) {
         uint64_t is, should;
-        if (r->type != STAT_U64 || !in_ranges(ranges, r->offset)) continue;
+        if (r->type != STAT_COUNT || !in_ranges(ranges, r->offset)) continue;
         memcpy(&is, (const char *)own + r->offset, sizeof is);
         memcpy(&should, (const char *)stats + r->offset, sizeof should);
         if (is != should)

@@ -11,8 +11,8 @@
                    what ": usage lifetime, the time with at least one entry", NULL),                         \
         STAT_COUNT(queue_stats, kinds[kind].full_ticks, "queue." nm "_full_ticks", "ticks",                  \
                    what ": time in which it was full", NULL),                                                \
-        STAT_RATIO_OF(queue_stats, kinds[kind].full_ticks, kinds[kind].used_ticks, "queue." nm "_full", "%", \
-                      what ": full, of its usage lifetime", NULL),                                           \
+        STAT_RATIO(queue_stats, kinds[kind].full_ticks, kinds[kind].used_ticks, "queue." nm "_full", "%",    \
+                   what ": full, of its usage lifetime", NULL),                                              \
         STAT_COUNT(queue_stats, kinds[kind].entries, "queue." nm "_entries", "requests",                     \
                    what ": requests that went through it", NULL),                                            \
         STAT_COUNT(queue_stats, kinds[kind].refusals, "queue." nm "_waits", "waits",                         \

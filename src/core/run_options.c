@@ -17,7 +17,7 @@ static const char *const format_names[] = {[RUN_FORMAT_TABLE] = "table",
 
 const struct run_option run_option_rows[] = {
     {.name = "machine",
-     .kind = RUN_TEXT,
+     .kind = RUN_STRING,
      .effect = RUN_RESOLVED,
      .offset = AT(machine),
      .fallback = RUN_DEFAULT_MACHINE,
@@ -56,7 +56,7 @@ const struct run_option run_option_rows[] = {
      .help = "change one parameter of a mechanism; may be repeated",
      .needs_clock = true},
     {.name = "maxrregcount",
-     .kind = RUN_U32,
+     .kind = RUN_NUMBER,
      .effect = RUN_CHANGES,
      .offset = AT(registers_max),
      .min = 16,
@@ -87,7 +87,7 @@ const struct run_option run_option_rows[] = {
      .variable = "HEDDLE_NO_SKIP",
      .help = "tick everything in every cycle: slow, same result"},
     {.name = "threads",
-     .kind = RUN_U32,
+     .kind = RUN_NUMBER,
      .effect = RUN_SAME,
      .offset = AT(timed.threads),
      .min = 1,
@@ -97,7 +97,7 @@ const struct run_option run_option_rows[] = {
      .value = "N",
      .help = "run the SMs on N threads: same result (docs/threads.md)"},
     {.name = "sample",
-     .kind = RUN_U64,
+     .kind = RUN_NUMBER64,
      .effect = RUN_CHANGES,
      .offset = AT(timed.sample_cycles),
      .max = UINT32_MAX,
@@ -107,7 +107,7 @@ const struct run_option run_option_rows[] = {
      .help = "time series: statistics of every N core cycles; 0 = none",
      .needs_clock = true},
     {.name = "stats",
-     .kind = RUN_TEXT,
+     .kind = RUN_STRING,
      .effect = RUN_SAME,
      .offset = AT(stats),
      .flag = "--stats",
@@ -115,7 +115,7 @@ const struct run_option run_option_rows[] = {
      .value = "FILE",
      .help = "summary into a file (JSON when it ends in .json); 'gpgpusim': in GPGPU-Sim's words"},
     {.name = "timeline",
-     .kind = RUN_TEXT,
+     .kind = RUN_STRING,
      .effect = RUN_SAME,
      .offset = AT(timeline),
      .flag = "--timeline",
@@ -173,7 +173,7 @@ static const char *const *list_at(const struct run_option *row, const struct run
     return *(const char *const *const *)field_at(row, o);
 }
 
-static uint32_t list_length(const char *const *list)
+uint32_t run_list_count(const char *const *list)
 {
     uint32_t n = 0;
     while (list[n]) n++;
@@ -183,14 +183,14 @@ static uint32_t list_length(const char *const *list)
 void run_option_reset(const struct run_option *row, struct run_options *o)
 {
     static const char *const nothing[] = {NULL};
-    assert(row->name && (row->kind == RUN_TEXT || !row->fallback)); /* other kinds begin with 0 */
+    assert(row->name && (row->kind == RUN_STRING || !row->fallback)); /* other kinds begin with 0 */
     void *at = field_of(row, o);
     switch (row->kind) {
     case RUN_FLAG: *(bool *)at = false; return;
-    case RUN_U32:
+    case RUN_NUMBER:
     case RUN_CHOICE: *(uint32_t *)at = 0; return;
-    case RUN_U64: *(uint64_t *)at = 0; return;
-    case RUN_TEXT: *(const char **)at = row->fallback; return;
+    case RUN_NUMBER64: *(uint64_t *)at = 0; return;
+    case RUN_STRING: *(const char **)at = row->fallback; return;
     case RUN_LIST: *(const char *const **)at = nothing; return;
     }
     UNREACHABLE("kind of run option");
@@ -225,7 +225,7 @@ static bool set_number(const struct run_option *row, void *at, const char *text,
         strbuf_printf(why, "must be a whole number from %" PRIu64 " to %" PRIu64, row->min, row->max);
         return false;
     }
-    if (row->kind == RUN_U32)
+    if (row->kind == RUN_NUMBER)
         *(uint32_t *)at = (uint32_t)v;
     else
         *(uint64_t *)at = v;
@@ -263,7 +263,7 @@ static bool add_to_list(const struct run_option *row, struct run_options *o, con
         return false;
     }
     const char *const *old = list_at(row, o);
-    uint32_t count = list_length(old);
+    uint32_t count = run_list_count(old);
     const char **list = ARENA_ARRAY(a, const char *, count + strlen(text) + 1); /* more than there can be */
     memcpy(list, old, count * sizeof *list);
     char *copy = arena_strdup(a, text), *save = NULL;
@@ -282,9 +282,9 @@ bool run_option_set(const struct run_option *row, struct run_options *o, const c
     void *at = field_of(row, o);
     switch (row->kind) {
     case RUN_FLAG: return set_flag(at, text, why);
-    case RUN_U32:
-    case RUN_U64: return set_number(row, at, text, why);
-    case RUN_TEXT: return set_text(at, text, a, why);
+    case RUN_NUMBER:
+    case RUN_NUMBER64: return set_number(row, at, text, why);
+    case RUN_STRING: return set_text(at, text, a, why);
     case RUN_CHOICE: return set_choice(row, at, text, why);
     case RUN_LIST: return add_to_list(row, o, text, a, why);
     }
@@ -320,9 +320,9 @@ bool run_option_format(const struct run_option *row, const struct run_options *o
     const void *at = field_at(row, o);
     switch (row->kind) {
     case RUN_FLAG: return format_number(*(const bool *)at, out);
-    case RUN_U32: return format_number(*(const uint32_t *)at, out);
-    case RUN_U64: return format_number(*(const uint64_t *)at, out);
-    case RUN_TEXT: return format_text(row, *(const char *const *)at, out);
+    case RUN_NUMBER: return format_number(*(const uint32_t *)at, out);
+    case RUN_NUMBER64: return format_number(*(const uint64_t *)at, out);
+    case RUN_STRING: return format_text(row, *(const char *const *)at, out);
     case RUN_CHOICE:
         return *(const uint32_t *)at && format_text(row, row->choices[*(const uint32_t *)at], out);
     case RUN_LIST: return format_list(row, list_at(row, o), out);
@@ -372,7 +372,7 @@ uint32_t run_options_to_words(const struct run_options *o, struct arena *a, cons
         text.len = 0;
         if (!row->variable || !run_option_format(row, o, &text)) continue;
         const char *const *list = row->kind == RUN_LIST ? list_at(row, o) : NULL;
-        uint32_t count = list ? list_length(list) : 1;
+        uint32_t count = list ? run_list_count(list) : 1;
         for (uint32_t i = 0; i < count; i++) {
             vec_push(&all, row->short_flag ? row->short_flag : row->flag);
             if (row->kind != RUN_FLAG) vec_push(&all, list ? list[i] : arena_strdup(a, strbuf_text(&text)));
@@ -388,7 +388,7 @@ uint32_t run_options_to_words(const struct run_options *o, struct arena *a, cons
 
 bool run_options_machine(const struct run_options *o, struct machine *out, struct diag_list *diags)
 {
-    return machine_load(o->machine, o->sets, list_length(o->sets), out, diags);
+    return machine_load(o->machine, o->sets, run_list_count(o->sets), out, diags);
 }
 
 bool run_options_has_clock(const struct run_options *o) { return !o->functional && !o->races; }
@@ -400,8 +400,8 @@ void run_options_complete(struct run_options *o)
         o->stats = NULL;
     }
     o->timed.mechs = o->mechs;
-    o->timed.mech_count = list_length(o->mechs);
+    o->timed.mech_count = run_list_count(o->mechs);
     o->timed.mech_settings = o->mech_sets;
-    o->timed.mech_setting_count = list_length(o->mech_sets);
+    o->timed.mech_setting_count = run_list_count(o->mech_sets);
     o->timed.timeline = o->timeline != NULL;
 }

@@ -43,11 +43,11 @@ enum run_kind {
     /* bool */
     RUN_FLAG,
     /* uint32_t */
-    RUN_U32,
+    RUN_NUMBER,
     /* uint64_t */
-    RUN_U64,
+    RUN_NUMBER64,
     /* const char * */
-    RUN_TEXT,
+    RUN_STRING,
     /* uint32_t: the position in row.choices */
     RUN_CHOICE,
     /* const char *const *, in several parts */
@@ -113,6 +113,8 @@ bool run_options_from_environment(struct run_options *o, struct arena *a, struct
 void run_options_to_environment(const struct run_options *o);
 /* The words of a command line that says the same, into the arena: how many. */
 uint32_t run_options_to_words(const struct run_options *o, struct arena *a, const char ***words);
+/* Elements of a list. */
+uint32_t run_list_count(const char *const *list);
 /* The machine with its settings. False with diagnostics. */
 bool run_options_machine(const struct run_options *o, struct machine *out, struct diag_list *diags);
 /* False: results only. */

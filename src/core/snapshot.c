@@ -23,7 +23,7 @@ static size_t rows_bytes(const struct stat_row *rows)
 {
     size_t bytes = 0;
     for (; rows && rows->name; rows++) {
-        size_t end = rows->offset + sizeof(uint64_t) * (rows->type == STAT_HIST ? rows->length : 1);
+        size_t end = rows->offset + sizeof(uint64_t) * (rows->type == STAT_HISTOGRAM ? rows->length : 1);
         bytes = MAX(bytes, end);
         if (rows->type == STAT_RATIO) bytes = MAX(bytes, rows->offset2 + sizeof(uint64_t));
     }
@@ -194,7 +194,7 @@ static uint64_t hash_group(uint64_t h, const struct timed_group *group, const vo
     for (const struct stat_row *r = group->rows; r->name; r++)
         if (r->type != STAT_RATIO)
             h = hash_bytes(h, (const char *)stats + r->offset,
-                           sizeof(uint64_t) * (r->type == STAT_HIST ? r->length : 1));
+                           sizeof(uint64_t) * (r->type == STAT_HISTOGRAM ? r->length : 1));
     return h;
 }
 

@@ -85,7 +85,7 @@ static tick all_latencies(const struct machine *m, const struct gpu_time *t)
     tick sum = 0;
     for (const struct param_group *g = machine_groups; g->rows; g++)
         for (const struct param_row *r = g->rows; r->name; r++) {
-            if (r->type != PARAM_U32) continue;
+            if (r->type != PARAM_NUMBER) continue;
             const uint32_t *value = (const void *)((const char *)m + g->offset + r->offset);
             sum += *value * unit_ticks(m, t, r->unit);
         }

@@ -6,7 +6,12 @@
 
 /* ---- attributes ---- */
 
-enum attribute_source { FIXED, M_U32, M_U64 /* clamped to int */ };
+enum attribute_source {
+    FIXED,
+    M_U32,
+    /* clamped to int */
+    M_U64
+};
 struct attribute {
     int number;
     enum attribute_source source;

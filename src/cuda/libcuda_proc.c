@@ -75,7 +75,8 @@ static int compare_name(const void *key, const void *row)
 CUresult cuGetProcAddress_v2(const char *name, void **out, int version, cuuint64_t flags,
                              CUdriverProcAddressQueryResult *status)
 {
-    enum { PER_THREAD_STREAM = 2 }; /* 1: legacy; they exclude each other */
+    /* of the flags; 1 is the legacy stream, and the two exclude each other */
+    enum { PER_THREAD_STREAM = 2 };
     if (!name || !out || flags > PER_THREAD_STREAM) return CUDA_ERROR_INVALID_VALUE;
     const struct proc *end = procs + ARRAY_LEN(procs), *best = NULL;
     const struct proc *any = bsearch(name, procs, ARRAY_LEN(procs), sizeof *procs, compare_name);

@@ -50,7 +50,11 @@ struct rt_state {
     uint64_t generation;
 };
 
-enum { RT_CONFIG_DEPTH = 16, RT_ARGS_MAX = 32764 /* bytes of kernel parameters, since CUDA 12.1 */ };
+enum {
+    RT_CONFIG_DEPTH = 16,
+    /* bytes of kernel parameters, since CUDA 12.1 */
+    RT_ARGS_MAX = 32764
+};
 
 /* One <<<grid, block, shared, stream>>> that waits for its launch. */
 struct rt_config {

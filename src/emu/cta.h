@@ -48,7 +48,13 @@ struct cta {
     struct barrier barriers[BARRIERS];
 };
 
-enum cta_end { CTA_DONE, CTA_TURN_OVER, CTA_YIELD /* it may wait for another CTA */, CTA_FAULT };
+enum cta_end {
+    CTA_DONE,
+    CTA_TURN_OVER,
+    /* it may wait for another CTA */
+    CTA_YIELD,
+    CTA_FAULT
+};
 
 /* The host's memory that a resident CTA takes: all of it, and the block in which cta_place puts registers,
  * shared memory and the warps themselves. */

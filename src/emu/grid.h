@@ -3,7 +3,7 @@
 #define HEDDLE_EMU_GRID_H
 
 #include "emu/cta.h"
-#include "emu/device.h"
+#include "emu/emu_device.h"
 
 /* What is kept for each machine instruction of the kernel: how often it ran, and where its accesses went
  * last, because an instruction tends to stay in one allocation. */

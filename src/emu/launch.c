@@ -72,7 +72,8 @@ static bool take_round(struct run *r, struct residents *s)
 /* Watches a few rounds. False: the run has failed, or will never end. */
 static bool check_idle(struct run *r, struct residents *s)
 {
-    enum { ROUNDS = ISA_LANES }; /* each leaf of a warp gets its turn */
+    /* each leaf of a warp gets its turn */
+    enum { ROUNDS = ISA_LANES };
     const struct idle_grid g = {s->slots, s->count, r->ctas - s->next};
     struct idle *watch = idle_begin(r, &g);
     bool ok = true;

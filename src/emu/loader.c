@@ -2,7 +2,7 @@
  *
  * The check states what the emulator relies on (operands exist, targets are inside, code does not run off its
  * end, every opcode has a function), so that running needs no such checks. */
-#include "emu/device.h"
+#include "emu/emu_device.h"
 
 #include "emu/atomic.h"
 

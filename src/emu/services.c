@@ -71,7 +71,8 @@ static void spec_add_number(struct spec *s, int64_t value)
  * letter. */
 static void read_spec(const char **p, struct args *a, struct spec *s)
 {
-    enum { WIDTH_MAX = 4096 }; /* a bound on what a wrong * can print */
+    /* a bound on what a wrong * can print */
+    enum { WIDTH_MAX = 4096 };
     *s = (struct spec){.text = "%", .len = 1};
     for (; **p && strchr("-+ #0", **p); ++*p)
         if (!strchr(s->text, **p)) spec_add(s, (char[]){**p, 0}); /* once each: the text stays short */

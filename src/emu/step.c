@@ -226,7 +226,8 @@ uint32_t emu_warp_pcs(const struct warp *w, uint32_t *pcs, uint32_t max)
 
 void emu_warp_lose(struct warp *w, const isa_live_set *kept)
 {
-    enum { LOST = 0x7fdead01 }; /* as an address it faults, as a float it is not a number */
+    /* as an address LOST faults, as a float it is not a number */
+    enum { LOST = 0x7fdead01 };
     for (uint32_t r = 0; r < w->run->kernel->reg_count; r++) {
         if (kept->bits[r / 64] >> r % 64 & 1) continue;
         uint32_t *row = exec_dst(&w->x, (uint16_t)r);

@@ -4,7 +4,11 @@
 #include <errno.h>
 #include <math.h>
 
-enum { CLAIM_FIELDS = 8, CLAIM_FIELDS_MIN = 7 /* the note may be missing */ };
+enum {
+    CLAIM_FIELDS = 8,
+    /* the note may be missing */
+    CLAIM_FIELDS_MIN = 7
+};
 
 struct claims_file {
     struct claim_set *set;

@@ -30,14 +30,14 @@ static double row_value(const struct param_row *row, const void *object)
     uint32_t u32;
     uint64_t u64;
     switch (row->type) {
-    case PARAM_BOOL: return *(const bool *)at;
-    case PARAM_U32:
-    case PARAM_ENUM: memcpy(&u32, at, sizeof u32); return u32;
-    case PARAM_U64:
-    case PARAM_BYTES: memcpy(&u64, at, sizeof u64); return (double)u64;
-    case PARAM_MILLI: memcpy(&u32, at, sizeof u32); return u32 / 1000.0;
-    case PARAM_TEXT:
-    case PARAM_FILE: break; /* refused when the file was read */
+    case PARAM_FLAG: return *(const bool *)at;
+    case PARAM_NUMBER:
+    case PARAM_CHOICE: memcpy(&u32, at, sizeof u32); return u32;
+    case PARAM_NUMBER64:
+    case PARAM_SIZE: memcpy(&u64, at, sizeof u64); return (double)u64;
+    case PARAM_FRACTION: memcpy(&u32, at, sizeof u32); return u32 / 1000.0;
+    case PARAM_STRING:
+    case PARAM_PATH: break; /* refused when the file was read */
     }
     return NAN;
 }

@@ -33,7 +33,7 @@ static void main_stats(struct compare_column *c, const struct mechanism *m, stru
 {
     uint32_t taken = 0;
     for (const struct stat_row *row = m->stats; row && row->name && taken < STATS_OF_EACH; row++) {
-        if (row->type == STAT_HIST) continue;
+        if (row->type == STAT_HISTOGRAM) continue;
         c->has_ratio |= row->type == STAT_RATIO;
         c->stats[c->stat_count++] = arena_strdup(arena, row->name); /* a plug-in is closed again */
         taken++;

@@ -191,7 +191,7 @@ static bool check_table(struct experiment_reading *r, const struct lab_column *c
                         const struct yaml_node *into)
 {
     const struct param_row *row = column_param_row(c, c->table->key);
-    if (!row || row->type != PARAM_FILE) {
+    if (!row || row->type != PARAM_PATH) {
         yaml_error(&r->e->file, &into->keys[0], r->diags,
                    "name the mechanism that reads the table: mech: tuple",
                    "'%s' is not a parameter of this column that names a file", c->table->key);

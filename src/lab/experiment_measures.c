@@ -10,7 +10,7 @@
 void experiment_add_stats(struct map *stats, const struct stat_row *rows)
 {
     for (; rows && rows->name; rows++)
-        map_put(stats, rows->name, (void *)(uintptr_t)(rows->type == STAT_HIST ? rows->length + 1 : 1));
+        map_put(stats, rows->name, (void *)(uintptr_t)(rows->type == STAT_HISTOGRAM ? rows->length + 1 : 1));
 }
 
 void experiment_stats(struct map *stats)

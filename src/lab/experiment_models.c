@@ -130,7 +130,7 @@ bool model_read(struct experiment_reading *r, const struct setting *s, struct la
 bool model_check(struct experiment_reading *r, const struct lab_column *c, const struct setting *s)
 {
     const struct param_row *row = column_param_row(c, s->key);
-    if (row && row->type == PARAM_FILE) return true;
+    if (row && row->type == PARAM_PATH) return true;
     yaml_error(&r->e->file, s->key_at, r->diags, "poise.model takes one, with mech: poise",
                "'%s' is not a parameter of this column that names a file", s->key);
     return false;

@@ -170,7 +170,7 @@ static bool bind_param(struct binding *b, struct expr_leaf *leaf)
         if (near) snprintf(hint, sizeof hint, "did you mean '%.100s'?", near);
         return refuse(b, leaf, hint, "unknown parameter '%s'", leaf->name);
     }
-    if (row->type == PARAM_TEXT) return refuse(b, leaf, NULL, "'%s' is a text, not a number", leaf->name);
+    if (row->type == PARAM_STRING) return refuse(b, leaf, NULL, "'%s' is a text, not a number", leaf->name);
     return true;
 }
 

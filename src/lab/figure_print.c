@@ -2,7 +2,8 @@
  * continued below. */
 #include "lab/figure_claims.h"
 
-enum { GAP = 2 /* spaces between columns */ };
+/* Spaces between columns. */
+enum { GAP = 2 };
 
 static void print_cell(const struct text_column *c, uint32_t row, struct strbuf *out)
 {

@@ -160,7 +160,7 @@ static bool add_params(const struct simulator *v, const char *what, const struct
         if (!strcmp(r->name, "summary") || !strcmp(r->name, "energy")) continue;
         if (!has_line(v, what, r->name) && has_default(r, object)) continue;
         strbuf_printf(out, "%s %s: ", what, r->name);
-        if (r->type != PARAM_FILE)
+        if (r->type != PARAM_PATH)
             param_format(r, object, out);
         else if (!add_file_param(r, object, out, diags))
             return false;

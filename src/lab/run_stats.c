@@ -5,7 +5,8 @@
 
 #include <math.h>
 
-enum { LOADS = 4 /* that have names */ };
+/* Loads that have names. */
+enum { LOADS = 4 };
 
 /* Slots for warps, threads and CTAs come first, then what CTAs take of the SM. */
 const char *const run_limit_names[] = {"warps", "threads", "ctas", "registers", "shared", NULL};

@@ -7,7 +7,11 @@
 #include <math.h>
 #include <zstd.h>
 
-enum { ZSTD_LEVEL = 9, DOCUMENT_BYTES_MAX = 1000000000 /* SQLite's own limit of a value */ };
+enum {
+    ZSTD_LEVEL = 9,
+    /* SQLite's own limit of a value */
+    DOCUMENT_BYTES_MAX = 1000000000
+};
 
 /* What the time series keeps as rows; the document has all. */
 static const char *const series_names[] = {"sm.occupancy",

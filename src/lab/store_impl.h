@@ -7,7 +7,11 @@
 
 #include <sqlite3.h>
 
-enum { STORE_SCHEMA = 1, STORE_APPLICATION = 0x48645374 /* "HdSt" */ };
+enum {
+    STORE_SCHEMA = 1,
+    /* "HdSt" */
+    STORE_APPLICATION = 0x48645374
+};
 extern const char store_schema_sql[];
 
 struct store {

@@ -22,7 +22,8 @@ static uint64_t process_start(long pid)
     text[n] = 0;
     const char *p = strrchr(text, ')');       /* the name may hold anything; the state follows it */
     if (!p || !p[1] || p[2] == 'Z') return 0; /* a zombie will not finish its runs */
-    enum { STATE = 3, START = 22 };           /* fields of proc(5) */
+    /* fields of proc(5) */
+    enum { STATE = 3, START = 22 };
     for (int field = STATE - 1; field < START && p; field++) p = strchr(p + 1, ' ');
     return p ? strtoull(p + 1, NULL, 10) : 0;
 }

@@ -5,7 +5,12 @@
 #include "lab/plan.h"
 #include "lab/store.h"
 
-enum sweep_slurm { SWEEP_HERE, SWEEP_SLURM, SWEEP_SLURM_DETACH /* submit and leave */ };
+enum sweep_slurm {
+    SWEEP_HERE,
+    SWEEP_SLURM,
+    /* submit and leave */
+    SWEEP_SLURM_DETACH
+};
 
 struct sweep_options {
     /* The command that the runs are made with. */

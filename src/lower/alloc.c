@@ -100,7 +100,13 @@ static uint32_t spread_room(const struct alloc *a, uint32_t top)
     return a->predicates || !top ? 0 : MIN(MIN(top + SPREAD_MAX, unit), a->limit);
 }
 
-enum outcome { ALLOC_DONE, ALLOC_SPILLED, ALLOC_STUCK, ALLOC_RETRY /* without merging copies */ };
+enum outcome {
+    ALLOC_DONE,
+    ALLOC_SPILLED,
+    ALLOC_STUCK,
+    /* without merging copies */
+    ALLOC_RETRY
+};
 
 /* Finds colours for the graph, or the vregs that have to be spilled. */
 static enum outcome decide(struct alloc *a, struct graph *gr, const struct liveness *lv, bool coalesce,

@@ -21,8 +21,8 @@ static const struct stat_row cta_stalls_stats[] = {
                "from the first issue of a CTA to its first complete stall, summed over CTAs", NULL),
     STAT_COUNT(cta_stalls, stalled, "cta-stalls.stalled", "CTAs", "CTAs that have stalled completely", NULL),
     STAT_COUNT(cta_stalls, ended, "cta-stalls.ended", "CTAs", "CTAs that have ended", NULL),
-    STAT_RATIO_OF(cta_stalls, cycles, stalled, "cta-stalls.until_stall", "cycles",
-                  "from the first issue of a CTA to its first complete stall", NULL),
+    STAT_RATIO(cta_stalls, cycles, stalled, "cta-stalls.until_stall", "cycles",
+               "from the first issue of a CTA to its first complete stall", NULL),
     {0},
 };
 

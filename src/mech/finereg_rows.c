@@ -50,8 +50,8 @@ const struct stat_row finereg_stat_rows[] = {
     COUNT(depleted_cycles, "cycles", "cycles with such a CTA, summed over SMs"),
     COUNT(results, "results", "that came for a CTA in the PCRF"),
     COUNT(row_cycles, "row-cycles", "entries of the PCRF in use, summed over cycles"),
-    STAT_RATIO_OF(finereg, row_cycles, table.counts.cycles, "finereg.pcrf_rows", "rows",
-                  "entries of the PCRF that an SM used in cycles with a CTA", NULL),
+    STAT_RATIO(finereg, row_cycles, table.counts.cycles, "finereg.pcrf_rows", "rows",
+               "entries of the PCRF that an SM used in cycles with a CTA", NULL),
     STAT_LARGEST(finereg, pcrf_max, "finereg.pcrf_max", "rows", "most entries of the PCRF in use on one SM"),
     {0},
 };

@@ -19,7 +19,7 @@
 struct pcal_params {
     uint32_t window, start, start_n, start_p;
     struct pcal_bounds bounds;
-    char file[PARAM_FILE_BYTES];
+    char file[PARAM_PATH_BYTES];
 };
 
 /* pcal.start */

@@ -20,7 +20,7 @@
 
 struct poise_params {
     uint32_t period, warmup, feature, correct, i_max, stride_n, stride_p;
-    char model[PARAM_FILE_BYTES];
+    char model[PARAM_PATH_BYTES];
 };
 
 enum poise_state {

@@ -10,7 +10,7 @@
 
 struct tuple_params {
     uint32_t n, p;
-    char file[PARAM_FILE_BYTES];
+    char file[PARAM_PATH_BYTES];
 };
 
 struct tuple {

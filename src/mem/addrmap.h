@@ -20,7 +20,7 @@ struct addrmap_params {
     /* DRAM channels; L2 slices of each channel */
     uint32_t channels, slices;
     /* "dramid@8;0000RRRR.RRRRRRRR.BBBCCCCB.CCSSSSSS" */
-    char mask[PARAM_TEXT_BYTES];
+    char mask[PARAM_STRING_BYTES];
     /* enum addrmap_hash */
     uint32_t hash;
 };

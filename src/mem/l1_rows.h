@@ -11,7 +11,11 @@ enum l1_write_global {
     /* write through, kept */
     L1_WRITE_UPDATE
 };
-enum l1_write_local { L1_WRITE_BACK, L1_WRITE_THROUGH /* local stores are treated as global ones */ };
+enum l1_write_local {
+    L1_WRITE_BACK,
+    /* local stores are treated as global ones */
+    L1_WRITE_THROUGH
+};
 enum l1_allocate { L1_ALLOCATE_ON_MISS, L1_ALLOCATE_ON_FILL };
 enum l1_prefetch_priority { L1_PREFETCH_LOW, L1_PREFETCH_ALTERNATE };
 

@@ -64,8 +64,8 @@ const struct param_row l2_rows[] = {
         STAT_COUNT(l2_stats, field.misses, "l2." nm "misses", "requests", "misses" what, NULL),              \
         STAT_COUNT(l2_stats, field.fails, "l2." nm "fails", "requests",                                      \
                    "requests" what " that had to wait for a line, an MSHR or the miss queue", NULL),         \
-        STAT_RATIO_OF(l2_stats, field.misses, field.accesses, "l2." nm "miss_rate", "%",                     \
-                      "misses of accesses" what, NULL)
+        STAT_RATIO(l2_stats, field.misses, field.accesses, "l2." nm "miss_rate", "%",                        \
+                   "misses of accesses" what, NULL)
 
 const struct stat_row l2_stat_rows[] = {
     CLASS_ROWS(all, "", "", "lts__t_requests.sum"),
@@ -116,7 +116,7 @@ const struct stat_row l2_stat_rows[] = {
     STAT_COUNT(l2_stats, hit_latency, "l2.hit_latency_sum", "core cycles",
                "time of read hits in the slice, summed", NULL),
     STAT_COUNT(l2_stats, hits_timed, "l2.hits_timed", "requests", "read hits that were answered", NULL),
-    STAT_RATIO_OF(
+    STAT_RATIO(
         l2_stats, hit_latency, hits_timed, "l2.hit_latency", "core cycles",
         "average time of a read hit in the slice, from the access queue's end to the response queue", NULL),
     STAT_LARGEST(l2_stats, mshr_max, "l2.mshr_max", "entries", "most MSHRs in use at once"),

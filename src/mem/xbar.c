@@ -48,8 +48,8 @@ const struct param_row xbar_rows[] = {
                    "cycles that complete packets waited for room at their destination, " way, NULL),         \
         STAT_COUNT(xbar_stats, net.latency_cycles, "xbar." nm "_latency_sum", "crossbar cycles",             \
                    "time in the crossbar, summed over packets, " way, NULL),                                 \
-        STAT_RATIO_OF(xbar_stats, net.latency_cycles, net.packets, "xbar." nm "_latency", "crossbar cycles", \
-                      "average time of a packet in the crossbar, " way, NULL)
+        STAT_RATIO(xbar_stats, net.latency_cycles, net.packets, "xbar." nm "_latency", "crossbar cycles",    \
+                   "average time of a packet in the crossbar, " way, NULL)
 
 const struct stat_row xbar_stat_rows[] = {
     NET_ROWS(request, "request", "from SMs to L2"), NET_ROWS(reply, "reply", "from L2 to SMs"), {0}};

@@ -9,9 +9,9 @@
 static const char *type_text(const struct stat_row *r)
 {
     switch (r->type) {
-    case STAT_U64: return "count; kernels and instances add up";
-    case STAT_MAX: return "the largest value seen since the run began";
-    case STAT_HIST: return "histogram; kernels and instances add up";
+    case STAT_COUNT: return "count; kernels and instances add up";
+    case STAT_LARGEST: return "the largest value seen since the run began";
+    case STAT_HISTOGRAM: return "histogram; kernels and instances add up";
     case STAT_RATIO: return "ratio of two counts";
     }
     UNREACHABLE("statistic type");
@@ -34,7 +34,7 @@ static void explain_row(const struct stats_table *t, const struct stat_row *r, s
         const char *num = counter_at(t->rows, r->offset), *den = counter_at(t->rows, r->offset2);
         if (num && den) strbuf_printf(out, "  ratio    %s / %s\n", num, den);
     }
-    if (r->type == STAT_HIST) strbuf_printf(out, "  buckets  %u\n", r->length);
+    if (r->type == STAT_HISTOGRAM) strbuf_printf(out, "  buckets  %u\n", r->length);
     strbuf_printf(out, "  counted  %s (%s)\n", t->what, t->where);
     strbuf_printf(out, "  ncu      %s\n", r->ncu ? r->ncu : "no Nsight Compute metric is near");
 }

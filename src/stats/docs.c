@@ -153,8 +153,8 @@ static void docs_cell(const char *text, struct strbuf *out)
 
 static const char *docs_kind(const struct stat_row *r)
 {
-    return r->type == STAT_HIST    ? ", histogram"
-           : r->type == STAT_MAX   ? ", maximum"
+    return r->type == STAT_HISTOGRAM    ? ", histogram"
+           : r->type == STAT_LARGEST   ? ", maximum"
            : r->type == STAT_RATIO ? ", ratio"
                                    : "";
 }

@@ -59,10 +59,10 @@ static uint64_t json_word(const void *stats, size_t offset)
 void json_stat(struct strbuf *out, const struct stat_row *row, const void *stats)
 {
     switch (row->type) {
-    case STAT_U64:
-    case STAT_MAX: strbuf_printf(out, "%llu", (unsigned long long)json_word(stats, row->offset)); break;
+    case STAT_COUNT:
+    case STAT_LARGEST: strbuf_printf(out, "%llu", (unsigned long long)json_word(stats, row->offset)); break;
     case STAT_RATIO: json_number(out, stat_value(row, stats)); break;
-    case STAT_HIST:
+    case STAT_HISTOGRAM:
         strbuf_putc(out, '[');
         for (uint32_t i = 0; i < row->length; i++)
             strbuf_printf(out, "%s%llu", i ? "," : "",

@@ -15,7 +15,7 @@ void view_print_series_csv(const struct stats_view *v, struct strbuf *out)
     strbuf_puts(out, "start_cycle,end_cycle,ipc");
     for (uint32_t g = 0; g < v->group_count; g++)
         for (const struct stat_row *r = v->groups[g].rows; r && r->name; r++)
-            if (r->type != STAT_HIST) strbuf_printf(out, ",%s", r->name);
+            if (r->type != STAT_HISTOGRAM) strbuf_printf(out, ",%s", r->name);
     strbuf_putc(out, '\n');
     for (uint32_t i = 0; i < v->sample_count; i++) {
         const struct timed_sample *s = v->samples[i];
@@ -23,7 +23,7 @@ void view_print_series_csv(const struct stats_view *v, struct strbuf *out)
                       (unsigned long long)s->end_cycle, sample_rate(v, s, STATS_SM_WARP_INSTS));
         for (uint32_t g = 0; g < v->group_count; g++)
             for (const struct stat_row *r = v->groups[g].rows; r && r->name; r++) {
-                if (r->type == STAT_HIST) continue;
+                if (r->type == STAT_HISTOGRAM) continue;
                 strbuf_putc(out, ',');
                 json_stat(out, r, s->stats[g]);
             }

@@ -165,7 +165,7 @@ static void print_mechanisms(const struct stats_view *v, void *const *stats, str
         for (const struct stat_row *r = is_component ? NULL : v->groups[g].rows; r && r->name; r++) {
             char a[NUMBER_BYTES];
             double value = stat_value(r, stats[g]);
-            if (r->type == STAT_HIST || (is_helper && value == 0)) continue;
+            if (r->type == STAT_HISTOGRAM || (is_helper && value == 0)) continue;
             if (r->type == STAT_RATIO) snprintf(a, sizeof a, "%.2f", value);
             strbuf_printf(out, "  %-28.28s %15s  %.32s\n", r->name,
                           r->type == STAT_RATIO ? a : number((uint64_t)value, a), r->unit);

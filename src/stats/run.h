@@ -87,7 +87,13 @@ struct timed_note {
 };
 
 /* A copy that took time. */
-enum timed_copy_kind { COPY_TO_DEVICE, COPY_TO_HOST, COPY_ON_DEVICE /* fills too */, COPY_ON_HOST };
+enum timed_copy_kind {
+    COPY_TO_DEVICE,
+    COPY_TO_HOST,
+    /* fills too */
+    COPY_ON_DEVICE,
+    COPY_ON_HOST
+};
 struct timed_transfer {
     enum timed_copy_kind kind;
     uint64_t stream, bytes, start_cycle, end_cycle;

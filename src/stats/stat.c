@@ -21,9 +21,9 @@ void stat_add(const struct stat_row *rows, void *dst, const void *src)
     for (const struct stat_row *r = rows; r->name; r++) {
         uint64_t *to = stat_words(r, dst);
         switch (r->type) {
-        case STAT_U64: *to += stat_word(src, r->offset); break;
-        case STAT_MAX: *to = MAX(*to, stat_word(src, r->offset)); break;
-        case STAT_HIST:
+        case STAT_COUNT: *to += stat_word(src, r->offset); break;
+        case STAT_LARGEST: *to = MAX(*to, stat_word(src, r->offset)); break;
+        case STAT_HISTOGRAM:
             for (uint32_t i = 0; i < r->length; i++) to[i] += stat_word(src, r->offset + i * sizeof *to);
             break;
         case STAT_RATIO: break;
@@ -36,11 +36,11 @@ void stat_sub(const struct stat_row *rows, void *dst, const void *src)
     for (const struct stat_row *r = rows; r->name; r++) {
         uint64_t *to = stat_words(r, dst);
         switch (r->type) {
-        case STAT_U64: *to -= stat_word(src, r->offset); break;
-        case STAT_HIST:
+        case STAT_COUNT: *to -= stat_word(src, r->offset); break;
+        case STAT_HISTOGRAM:
             for (uint32_t i = 0; i < r->length; i++) to[i] -= stat_word(src, r->offset + i * sizeof *to);
             break;
-        case STAT_MAX: /* the maximum up to the later snapshot; that of the interval alone is not known */
+        case STAT_LARGEST: /* the maximum up to the later snapshot; that of the interval alone is not known */
         case STAT_RATIO: break;
         }
     }
@@ -53,7 +53,7 @@ double stat_value(const struct stat_row *row, const void *stats)
         double scale = row->unit && !strcmp(row->unit, "%") ? 100.0 : 1.0;
         return den > 0 ? scale * (double)stat_word(stats, row->offset) / den : 0.0;
     }
-    if (row->type != STAT_HIST) return (double)stat_word(stats, row->offset);
+    if (row->type != STAT_HISTOGRAM) return (double)stat_word(stats, row->offset);
     uint64_t sum = 0;
     for (uint32_t i = 0; i < row->length; i++) sum += stat_word(stats, row->offset + i * sizeof sum);
     return (double)sum;

@@ -46,7 +46,7 @@ uint64_t view_count_in(const struct stats_view *v, const void *group_stats, enum
 {
     const struct stat_row *r = v->known[id].row;
     if (!r) return 0;
-    if (r->type == STAT_HIST) return (uint64_t)stat_value(r, group_stats);
+    if (r->type == STAT_HISTOGRAM) return (uint64_t)stat_value(r, group_stats);
     uint64_t n;
     memcpy(&n, (const char *)group_stats + r->offset, sizeof n);
     return n;
@@ -61,7 +61,7 @@ double view_ratio(const struct stats_view *v, void *const *stats, enum stats_nam
 double view_last_share(const struct stats_view *v, void *const *stats, enum stats_name id)
 {
     const struct stat_row *r = v->known[id].row;
-    if (!r || r->type != STAT_HIST) return 0.0;
+    if (!r || r->type != STAT_HISTOGRAM) return 0.0;
     const char *at = (const char *)stats[v->known[id].group] + r->offset;
     uint64_t last;
     memcpy(&last, at + (r->length - 1) * sizeof last, sizeof last);

@@ -1,4 +1,4 @@
-/* bad.cu: kernels that do wrong, each in one way; bad.ptx is made with nvcc -ptx -lineinfo -arch=compute_75. */
+/* bad.cu: kernels that do wrong, each in one way. bad.ptx: nvcc -ptx -lineinfo -arch=compute_75 bad.cu */
 extern "C" __global__ void past_end(int *p, int n) { p[blockIdx.x * blockDim.x + threadIdx.x] = n; }
 extern "C" __global__ void null_read(int *p, int n) { p[threadIdx.x] = *(int *)(size_t)(n * 4); }
 extern "C" __global__ void misaligned(int *p, int n) { *(int *)((char *)p + n) = 1; }

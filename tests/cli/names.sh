@@ -1,12 +1,15 @@
 #!/bin/sh
-# names.sh SOURCE_DIR: no two source files or scripts of src, include, tests and bench share a name, so that a
-# name is enough to speak of a file. Left out: workloads and other CUDA programs, which are named after the
-# originals.
+# names.sh SOURCE_DIR: no two source files, scripts, pages or descriptions share a name, so that a name is
+# enough to speak of a file. Left out: what each folder may have (README.md, CMakeLists.txt, a workload's
+# workload.yaml) and the inputs of the fuzz tests.
 set -eu
 cd "$1"
-files=$(find src include tests bench -name '*.[ch]' -o -name '*.def' -o -name '*.sh' -o -name '*.bash')
+kinds='[ch]|def|cuh?|ptx|md|sh|bash|awk|yaml|m?js|css|html|cmake|svg|tsv'
+files=$(find bench docs energy examples experiments include machines models scripts src tests web workloads \
+    -type f ! -path '*/node_modules/*' ! -path '*/corpus/*' ! -name README.md ! -name workload.yaml |
+    grep -E "\.($kinds)\$")
 count=$(printf '%s\n' "$files" | wc -l)
-[ "$count" -ge 500 ] || { echo "only $count source files: is src/ still there?"; exit 1; }
+[ "$count" -ge 1000 ] || { echo "only $count source files: are the sources still there?"; exit 1; }
 bad=0
 for name in $(printf '%s\n' "$files" | sed 's,.*/,,' | sort | uniq -d); do
     echo "several files are called $name:"

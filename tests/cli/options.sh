@@ -110,5 +110,37 @@ done
 # A flag replaces what a variable says.
 HEDDLE_MECH=swl "$heddle" run atax --size tiny --mech lrr 2>&1 | grep -q 'swl\.changes' &&
     fail 'a flag does not replace a variable'
+
+# Commands that take some of the options read them alike, and their help says the same; the environment is for
+# runs.
+takes() { # takes NAME PREFIX COMMAND...
+    local flag help
+    flag=$(field "$1" flag) help="$2$(field "$1" help)"
+    shift 2
+    "$heddle" "$@" --help | tr -s ' \n' ' ' | grep -qF -- "$help" ||
+        fail "$*: the help of $flag is not '$help'"
+}
+for command in compare profile map; do
+    takes machine '' "$command"
+    takes set '' "$command"
+done
+for name in machine set; do
+    takes $name 'dump: ' config
+    takes $name '--cost: ' list
+done
+takes mech_set '--cost: ' list
+takes mech_set 'in every column that has it: ' compare
+takes mech_set 'for Poise: ' map
+takes maxrregcount '' disasm
+expect_two 'from 16 to 255' "$heddle" disasm examples/saxpy.ptx --maxrregcount 7
+expect_two 'must not be empty' "$heddle" config dump --machine ''
+expect_two sm.cuont "$heddle" config dump --set sm.cuont=3
+expect_two sm.cuont "$heddle" list mechanisms --cost --set sm.cuont=3
+"$heddle" config dump -m fermi --set sm.count=3 --set sm.warps=8 >"$folder/out"
+[ "$(grep -cE '^  (count: 3|warps: 8) ' "$folder/out")" = 2 ] || fail 'config dump misses a setting'
+cmp -s <("$heddle" config dump) <(HEDDLE_MACHINE=fermi "$heddle" config dump) ||
+    fail 'config dump reads the environment'
+"$heddle" list mechanisms --cost --mech gto,swl --mech lrr >"$folder/out" ||
+    fail 'list does not take --mech A,B'
 [ $failures -eq 0 ] && echo 'every run option works'
 exit $((failures > 0))

@@ -35,7 +35,7 @@ static void check_value(const struct param_row *r, const void *object)
     struct strbuf text = {0}, wanted = {0};
     param_format(r, object, &text);
     require(param_store(r, &again, strbuf_text(&text), &wanted));
-    require(r->type == PARAM_TEXT || r->type == PARAM_FILE ||
+    require(r->type == PARAM_STRING || r->type == PARAM_PATH ||
             !memcmp((const char *)object + r->offset, (const char *)&again + r->offset,
                     param_value_bytes(r->type)));
     strbuf_free(&text);

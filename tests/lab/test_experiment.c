@@ -115,7 +115,8 @@ static void the_store_has_what_experiments_may_name(void **state)
     for (uint32_t i = 0; machine_stats_at(i, &t); i++)
         for (const struct stat_row *row = t.rows; row->name && strcmp(t.where, "src/mech"); row++) {
             char name[128];
-            snprintf(name, sizeof name, row->type == STAT_HIST ? "%s[%u]" : "%s", row->name, row->length - 1);
+            snprintf(name, sizeof name, row->type == STAT_HISTOGRAM ? "%s[%u]" : "%s", row->name,
+                     row->length - 1);
             assert_non_null(map_get(&known, row->name));
             const bool is_here = row->type != STAT_RATIO &&   /* it may be 0 / 0 here */
                                  strncmp(name, "helper.", 7); /* no SM is in cache mode */

@@ -53,7 +53,8 @@ int main(int argc, char **argv)
         const struct mechanism *m = mech_set_at(k.set, 0);
         printf("%s: %s\n", m->name, m->summary);
         for (const struct stat_row *r = m->stats; r && r->name; r++)
-            if (r->type == STAT_U64) printf("%s %llu\n", r->name, (unsigned long long)kit_stat(&k, r->name));
+            if (r->type == STAT_COUNT)
+                printf("%s %llu\n", r->name, (unsigned long long)kit_stat(&k, r->name));
         kit_close(&k);
         return 0;
     }

@@ -11,7 +11,7 @@
 struct every_hook_params {
     uint32_t period, gpu_period;
     /* read by nobody: its content is part of a run's key */
-    char table[PARAM_FILE_BYTES];
+    char table[PARAM_PATH_BYTES];
 };
 
 /* of one scheduler: the warp that issued last */
@@ -44,10 +44,10 @@ struct every_hook_gpu {
 
 static const struct param_row every_hook_params[] = {
     PARAM_PATH(every_hook_params, table, "every_hook.table", "a file whose content is part of the key"),
-    PARAM_ROW(PARAM_U32, every_hook_params, period, "every_hook.period", "cycles", "1000", 0, 1000000,
+    PARAM_ROW(PARAM_NUMBER, every_hook_params, period, "every_hook.period", "cycles", "1000", 0, 1000000,
               "of the timer; 0 = never"),
-    PARAM_ROW(PARAM_U32, every_hook_params, gpu_period, "every_hook.gpu_period", "cycles", "5000", 0, 1000000,
-              "of the GPU timer; 0 = never"),
+    PARAM_ROW(PARAM_NUMBER, every_hook_params, gpu_period, "every_hook.gpu_period", "cycles", "5000", 0,
+              1000000, "of the GPU timer; 0 = never"),
     {0},
 };
 

@@ -5,7 +5,8 @@
 
 #include "base/hash.h"
 
-enum { CTAS = 24, BLOCK = 160, WORDS = 1 + CTAS * BLOCK }; /* tickets, and a word a thread */
+/* Words: the ticket counter, and a word for each thread. */
+enum { CTAS = 24, BLOCK = 160, WORDS = 1 + CTAS * BLOCK };
 
 /* Several lines of code, which warps enter at different times and leave by different ways. Each takes a
  * ticket in each round: memory tells the order of the warps. */

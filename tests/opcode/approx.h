@@ -15,7 +15,8 @@ enum approx_verdict {
 
 struct approx_report {
     enum approx_verdict verdict;
-    double error; /* in units of the bound; 0 for special values */
+    /* in units of the bound; 0 for special values */
+    double error;
 };
 
 /* in = the sources of one tuple. False: the form's check names no bound. */

@@ -18,9 +18,12 @@ void exceptions_free(struct exceptions *e);
 enum rule exceptions_find(const struct exceptions *e, const char *name);
 
 struct verdict {
-    uint32_t wrong;    /* tuples */
-    uint32_t first[3]; /* the first wrong ones */
-    double worst; /* approximate forms: largest error in units of the bound; textures: largest difference */
+    /* tuples */
+    uint32_t wrong;
+    /* the first wrong ones */
+    uint32_t first[3];
+    /* approximate forms: largest error in units of the bound; textures: largest difference */
+    double worst;
 };
 
 /* All are cells as in opcode_forms.h. reference may be NULL. */

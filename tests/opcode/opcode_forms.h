@@ -36,36 +36,49 @@ enum form_type {
 };
 
 struct form_operand {
-    uint8_t type;   /* enum form_type */
-    char class_[8]; /* class of values; empty = all kinds */
+    /* enum form_type */
+    uint8_t type;
+    /* class of values; empty = all kinds */
+    char class_[8];
 };
 
 struct form {
-    const char *name;     /* the template with its groups chosen (and the texture): unique */
-    const char *family;   /* of the row */
-    const char *check;    /* "exact", "texture" or the name of an error bound */
-    const char *body;     /* PTX text with $ names */
-    const char *tex;      /* description of the texture, or NULL */
-    const char *ins_text; /* the sources as written: forms that share them share their operand values */
+    /* the template with its groups chosen (and the texture): unique */
+    const char *name;
+    /* of the row */
+    const char *family;
+    /* "exact", "texture" or the name of an error bound */
+    const char *check;
+    /* PTX text with $ names */
+    const char *body;
+    /* description of the texture, or NULL */
+    const char *tex;
+    /* the sources as written: forms that share them share their operand values */
+    const char *ins_text;
     struct form_operand outs[FORM_OPERANDS_MAX], ins[FORM_OPERANDS_MAX];
     uint32_t out_count, in_count;
-    uint32_t n; /* tuples, a multiple of 32 */
+    /* tuples, a multiple of 32 */
+    uint32_t n;
     uint32_t grid[3], block[3];
     bool geo;
-    int line; /* of forms.tsv */
+    /* of forms.tsv */
+    int line;
 };
 
 struct forms {
     VEC(struct form) list;
-    VEC(char *) texts; /* owns the strings */
+    /* owns the strings */
+    VEC(char *) texts;
 };
 
 /* Reads and expands the table. False with a message in error when it cannot. */
 bool forms_read(struct forms *f, const char *path, struct strbuf *error);
 void forms_free(struct forms *f);
 
-uint32_t form_type_bytes(enum form_type t);   /* as stored by the kernel: 4 for a predicate */
-const char *form_type_name(enum form_type t); /* "u32" */
+/* as stored by the kernel: 4 for a predicate */
+uint32_t form_type_bytes(enum form_type t);
+/* "u32" */
+const char *form_type_name(enum form_type t);
 
 void form_emit_header(struct strbuf *out);
 /* One kernel of the given name. */

@@ -11,13 +11,17 @@
 #include "base/base.h"
 
 enum tex_filter { TEX_POINT, TEX_LINEAR };
-enum tex_address { TEX_WRAP, TEX_CLAMP, TEX_MIRROR, TEX_BORDER }; /* the values of CUDA's address modes */
+/* the values of CUDA's address modes */
+enum tex_address { TEX_WRAP, TEX_CLAMP, TEX_MIRROR, TEX_BORDER };
 
 struct tex_desc {
-    uint32_t dims, width, height, depth; /* height and depth 0 where there are none */
-    uint32_t layers;                     /* 0: not layered; a cube map has 6 for each cube */
+    /* height and depth 0 where there are none */
+    uint32_t dims, width, height, depth;
+    /* 0: not layered; a cube map has 6 for each cube */
+    uint32_t layers;
     bool is_cube, is_surface;
-    char kind; /* 'f', 'u' or 's' */
+    /* 'f', 'u' or 's' */
+    char kind;
     uint32_t bits, channels;
     bool linear_memory;
     bool read_normalized, normalized_coords;
@@ -27,7 +31,8 @@ struct tex_desc {
 
 bool tex_parse(const char *text, struct tex_desc *t);
 uint32_t tex_texel_bytes(const struct tex_desc *t);
-size_t tex_bytes(const struct tex_desc *t); /* rows and slices without gaps */
+/* rows and slices without gaps */
+size_t tex_bytes(const struct tex_desc *t);
 void tex_fill(const struct tex_desc *t, void *texels);
 
 #endif

@@ -14,7 +14,8 @@
 #include <cuda.h>
 #include <time.h>
 
-static const char *form_name = ""; /* the form that runs, for errors */
+/* The form that runs, for messages. */
+static const char *form_name = "";
 
 #define CHECK(call)                                                                                          \
     do {                                                                                                     \
@@ -48,9 +49,11 @@ static CUarray_format array_format(const struct tex_desc *t)
 }
 
 struct texture {
-    unsigned long long object; /* CUtexObject or CUsurfObject */
+    /* CUtexObject or CUsurfObject */
+    unsigned long long object;
     bool is_surface;
-    CUarray array; /* or */
+    /* one of the two holds the texels */
+    CUarray array;
     CUdeviceptr linear;
 };
 

@@ -8,8 +8,10 @@
 
 struct fp_format {
     uint32_t exp_bits, frac_bits;
-    uint64_t nan; /* the NaN that operations make */
-    bool no_inf;  /* e4m3: the top exponent holds numbers, and one NaN */
+    /* the NaN that operations make */
+    uint64_t nan;
+    /* e4m3: the top exponent holds numbers, and one NaN */
+    bool no_inf;
 };
 
 /* The format of a type word ("f32", "f16x2": of one half). False: not a floating-point type. */
@@ -21,7 +23,8 @@ bool fp_is_subnormal(const struct fp_format *f, uint64_t bits);
 bool fp_is_zero(const struct fp_format *f, uint64_t bits);
 bool fp_sign(const struct fp_format *f, uint64_t bits);
 uint64_t fp_sign_bit(const struct fp_format *f);
-uint64_t fp_flush(const struct fp_format *f, uint64_t bits); /* subnormal -> zero of its sign */
+/* subnormal -> zero of its sign */
+uint64_t fp_flush(const struct fp_format *f, uint64_t bits);
 uint64_t fp_one(const struct fp_format *f);
 uint64_t fp_max_finite(const struct fp_format *f);
 

@@ -20,17 +20,22 @@ enum operand_kind { O_VAR, O_IMM, O_SREG, O_LIST, O_ADDR, O_PAIR, O_SINK };
 struct operand {
     enum operand_kind kind;
     bool not ;
-    uint32_t var[4]; /* VAR, ADDR: [0]; LIST, PAIR: all; UINT32_MAX = sink */
+    /* VAR, ADDR: [0]; LIST, PAIR: all; UINT32_MAX = sink */
+    uint32_t var[4];
     uint32_t count;
-    uint64_t imm; /* IMM, or the offset of ADDR */
+    /* IMM, or the offset of ADDR */
+    uint64_t imm;
     char sreg[24];
-    bool minus;   /* video: -$a */
-    char part[8]; /* video: $a.b0 */
+    /* video: -$a */
+    bool minus;
+    /* video: $a.b0 */
+    char part[8];
 };
 
 struct statement {
     struct ref_op op;
-    int32_t guard; /* variable or -1 */
+    /* variable or -1 */
+    int32_t guard;
     bool guard_not;
     struct operand operand[OPERANDS_MAX];
     uint32_t count;
@@ -39,8 +44,10 @@ struct statement {
 struct machine {
     const struct form *form;
     uint32_t threads, cta_threads;
-    uint64_t *var[VARS_MAX];  /* by letter; each `threads` long */
-    uint64_t *wide[VARS_MAX]; /* upper halves of 128-bit variables */
+    /* by letter; each `threads` long */
+    uint64_t *var[VARS_MAX];
+    /* upper halves of 128-bit variables */
+    uint64_t *wide[VARS_MAX];
     bool *carry;
     uint8_t *global, *shared, *local;
     size_t global_bytes;

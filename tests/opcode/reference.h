@@ -18,22 +18,26 @@ struct ref_op {
 };
 
 bool ref_has(const struct ref_op *op, const char *word);
-const char *ref_last(const struct ref_op *op); /* the type, in most opcodes */
+/* the type, in most opcodes */
+const char *ref_last(const struct ref_op *op);
 /* The width of a type word in bits: 32 for "u32" and "f16x2"; 1 for "pred"; 0 when it is not a type. */
 uint32_t ref_type_bits(const char *type);
 
 struct ref_args {
-    uint64_t src[REF_SOURCES_MAX]; /* zero-extended bits; predicates 0 or 1 */
+    /* zero-extended bits; predicates 0 or 1 */
+    uint64_t src[REF_SOURCES_MAX];
     uint32_t count;
     uint64_t dst[4];
-    bool carry; /* the condition code, in and out */
+    /* the condition code, in and out */
+    bool carry;
 };
 
 /* One thread's arithmetic. False: no opinion on this opcode. */
 bool ref_eval_int(const struct ref_op *op, struct ref_args *a);
 bool ref_eval_float(const struct ref_op *op, struct ref_args *a);
 bool ref_eval_cvt(const struct ref_op *op, struct ref_args *a);
-bool ref_eval(const struct ref_op *op, struct ref_args *a); /* one of the above */
+/* one of the above */
+bool ref_eval(const struct ref_op *op, struct ref_args *a);
 
 /* The atomic operation op.type: the new value of a cell that holds `old`. False: no opinion. in_global:
  * floating-point sums are made by the memory system, which has its own ways with subnormals and NaNs. */
@@ -44,7 +48,8 @@ bool ref_atomic(const char *op, const char *type, uint64_t old, uint64_t b, uint
  * the destination first. */
 struct ref_video {
     uint64_t src[3];
-    char part[4][8]; /* "b0", "h10"; empty: the default */
+    /* "b0", "h10"; empty: the default */
+    char part[4][8];
     bool minus[4];
     uint64_t dst;
 };

@@ -8,19 +8,23 @@
 
 struct heddle {
     struct emu_device *device;
-    uint64_t in, out, scratch; /* device addresses */
+    /* device addresses */
+    uint64_t in, out, scratch;
 };
 
 bool heddle_open(struct heddle *h);
 void heddle_close(struct heddle *h);
 
 struct heddle_job {
-    const char *ptx; /* a module with the kernel "form", of the parameters that opcode_forms.h names */
+    /* a module with the kernel "form", of the parameters that opcode_forms.h names */
+    const char *ptx;
     size_t ptx_len;
     uint32_t grid[3], block[3];
     size_t in_cells, out_cells;
-    const char *tex;    /* description, or NULL */
-    uint32_t opt_level; /* as in lower_options */
+    /* description, or NULL */
+    const char *tex;
+    /* as in lower_options */
+    uint32_t opt_level;
 };
 
 /* False with the reason in error. */

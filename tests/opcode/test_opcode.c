@@ -27,7 +27,8 @@ struct test {
     bool verbose, constants;
     uint32_t passed, failed, refused, unrecorded, disputed, no_reference;
     uint64_t tuples;
-    struct map family_failures; /* family -> count + 1 */
+    /* family -> count + 1 */
+    struct map family_failures;
 };
 
 static void report_wrong(const struct form *f, const char *what, const struct verdict *v, const uint64_t *in,

@@ -41,9 +41,11 @@ static const struct known {
     double hits_max;
 } known_far[] = {{"syrk", NULL, 12}, {"rowwalk16", "l1_48k", 8}};
 
-struct row { /* of reference.tsv */
+/* A row of reference.tsv. */
+struct row {
     char name[32];
-    uint32_t ctas; /* that an SM holds */
+    /* that an SM holds */
+    uint32_t ctas;
     struct peer_counts counts;
 };
 
@@ -191,7 +193,8 @@ static int by_value(const void *a, const void *b)
 /* How far cycles (parts of theirs) and hits (points) are off. */
 struct errors {
     double cycles[ARRAY_LEN(variants) * CASES_MAX], hits_worst;
-    uint32_t count, hits_far; /* hits_far: launches whose hits are further off than they may be */
+    /* hits_far: launches whose hits are further off than they may be */
+    uint32_t count, hits_far;
 };
 
 static double hits_bound(const char *variant, const char *name)

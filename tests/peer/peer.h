@@ -6,16 +6,22 @@
 #include "base/base.h"
 
 struct peer_counts {
-    uint64_t cycles; /* core cycles; 0 in a functional run */
+    /* core cycles; 0 in a functional run */
+    uint64_t cycles;
     uint64_t warp_insts, thread_insts;
-    uint64_t l1_reads; /* of lines of 128 bytes; atomics go by */
-    uint64_t l1_hits;  /* of reads; lines that are under way are not hits. 0 in a functional run */
+    /* of lines of 128 bytes; atomics go by */
+    uint64_t l1_reads;
+    /* of reads; lines that are under way are not hits. 0 in a functional run */
+    uint64_t l1_hits;
 };
 
 struct peer_machine {
-    const char *name;            /* of the timed GPU's machine; NULL: a functional run */
-    const char *mech;            /* a mechanism, NULL: the machine's own scheduler */
-    const char *const *settings; /* "key=value" */
+    /* of the timed GPU's machine; NULL: a functional run */
+    const char *name;
+    /* a mechanism, NULL: the machine's own scheduler */
+    const char *mech;
+    /* "key=value" */
+    const char *const *settings;
     uint32_t setting_count;
 };
 

@@ -6,7 +6,8 @@
 struct peer_timed {
     struct machine machine;
     struct timed_gpu *gpu;
-    uint32_t seen; /* kernels that have been counted */
+    /* kernels that have been counted */
+    uint32_t seen;
 };
 
 static void show(struct diag_list *diags)

@@ -1,5 +1,5 @@
-/* capability: the compute capability and the number of SMs that a program sees are the same before and after its
- * first kernel, by every call that tells them. Prints them. */
+/* capability: the compute capability and the number of SMs that a program sees are the same before and after
+ * its first kernel, by every call that tells them. Prints them. */
 #include "test_program.h"
 #define KERNELS(K, V) K(touch)
 PROGRAM(KERNELS)

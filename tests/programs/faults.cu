@@ -1,5 +1,5 @@
-/* faults: what a program sees when its kernels do wrong: the documented error codes, and a device that refuses further work
- * until it is reset. Bad launches are refused and leave everything usable. */
+/* faults: what a program sees when its kernels do wrong: the documented error codes, and a device that
+ * refuses further work until it is reset. Bad launches are refused and leave everything usable. */
 #include "test_program.h"
 #define KERNELS(K, V) K(touch) K(store_odd) K(claim)
 PROGRAM(KERNELS)

@@ -32,5 +32,6 @@ int main(void)
     }
     float *da = (float *)program_device(start, n * 4), *db = (float *)program_device(NULL, n * 4);
     LAUNCH_COOPERATIVE(jacobi, 8, 128, 0, da, db, n, steps);
-    return program_end("gridsync", program_near("a", (float *)program_fetch(steps & 1 ? db : da, n * 4), a, n, 1e-6f));
+    return program_end("gridsync",
+                       program_near("a", (float *)program_fetch(steps & 1 ? db : da, n * 4), a, n, 1e-6f));
 }

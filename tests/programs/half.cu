@@ -1,4 +1,5 @@
-/* half: f16 and bf16 arithmetic, packed pairs, conversions, dot products of bytes (dp4a); checked on whole numbers, which are exact. */
+/* half: f16 and bf16 arithmetic, packed pairs, conversions, dot products of bytes (dp4a); checked on whole
+ * numbers, which are exact. */
 #include "test_program.h"
 #define KERNELS(K, V) K(half_axpy) K(bfloat_scale) K(byte_dot)
 PROGRAM(KERNELS)
@@ -21,12 +22,17 @@ extern "C" __global__ void half_axpy(const float *x, const float *y, float *out,
 extern "C" __global__ void bfloat_scale(const float *x, float *out, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) out[i] = __bfloat162float(__float2bfloat16(x[i])) * 2 + __bfloat162float(__hfma(__float2bfloat16(x[i]), __float2bfloat16(2.0f), __float2bfloat16(1.0f)));
+    if (i < n)
+        out[i] =
+            __bfloat162float(__float2bfloat16(x[i])) * 2 +
+            __bfloat162float(__hfma(__float2bfloat16(x[i]), __float2bfloat16(2.0f), __float2bfloat16(1.0f)));
 }
 extern "C" __global__ void byte_dot(const int *a, const int *b, int *out, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) out[i] = __dp4a(a[i], b[i], 7) + (int)__dp4a((unsigned)a[i], (unsigned)b[i], 1u) + __dp2a_lo(a[i], b[i], 0);
+    if (i < n)
+        out[i] = __dp4a(a[i], b[i], 7) + (int)__dp4a((unsigned)a[i], (unsigned)b[i], 1u) +
+                 __dp2a_lo(a[i], b[i], 0);
 }
 #endif
 
@@ -43,7 +49,8 @@ int main(void)
         want_b[i] = 2 * x[i] + 2 * x[i] + 1;
         want_dot[i] = 8;
         for (int k = 0; k < 4; k++)
-            want_dot[i] += (int8_t)(a[i] >> 8 * k) * (int8_t)(b[i] >> 8 * k) + (uint8_t)(a[i] >> 8 * k) * (uint8_t)(b[i] >> 8 * k);
+            want_dot[i] += (int8_t)(a[i] >> 8 * k) * (int8_t)(b[i] >> 8 * k) +
+                           (uint8_t)(a[i] >> 8 * k) * (uint8_t)(b[i] >> 8 * k);
         for (int k = 0; k < 2; k++) want_dot[i] += (int16_t)(a[i] >> 16 * k) * (int8_t)(b[i] >> 8 * k);
     }
     for (int i = 0; i < N; i += 2) {
@@ -52,12 +59,14 @@ int main(void)
         want[i + 1] = (p > q ? p : q) + y[i];
     }
     int n = N;
-    float *dx = (float *)program_device(x, sizeof x), *dy = (float *)program_device(y, sizeof y), *o = (float *)program_device(NULL, sizeof x),
-          *ob = (float *)program_device(NULL, sizeof x);
-    int *da = (int *)program_device(a, sizeof a), *db = (int *)program_device(b, sizeof b), *od = (int *)program_device(NULL, sizeof a);
+    float *dx = (float *)program_device(x, sizeof x), *dy = (float *)program_device(y, sizeof y),
+          *o = (float *)program_device(NULL, sizeof x), *ob = (float *)program_device(NULL, sizeof x);
+    int *da = (int *)program_device(a, sizeof a), *db = (int *)program_device(b, sizeof b),
+        *od = (int *)program_device(NULL, sizeof a);
     LAUNCH(half_axpy, 4, 64, 0, dx, dy, o, n);
     LAUNCH(bfloat_scale, 8, 64, 0, dx, ob, n);
     LAUNCH(byte_dot, 8, 64, 0, da, db, od, n);
-    return program_end("half", program_same("half", program_fetch(o, sizeof x), want, N) & program_same("bfloat", program_fetch(ob, sizeof x), want_b, N) &
+    return program_end("half", program_same("half", program_fetch(o, sizeof x), want, N) &
+                                   program_same("bfloat", program_fetch(ob, sizeof x), want_b, N) &
                                    program_same("dot", program_fetch(od, sizeof a), want_dot, N));
 }

@@ -9,7 +9,8 @@ extern "C" __global__ void hist_shared(const unsigned char *in, unsigned *bins, 
     __shared__ unsigned local[256];
     for (int i = threadIdx.x; i < 256; i += blockDim.x) local[i] = 0;
     __syncthreads();
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) atomicAdd(&local[in[i]], 1u);
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        atomicAdd(&local[in[i]], 1u);
     __syncthreads();
     for (int i = threadIdx.x; i < 256; i += blockDim.x)
         if (local[i]) atomicAdd(&bins[i], local[i]);
@@ -36,5 +37,6 @@ int main(void)
     unsigned *a = (unsigned *)program_device(NULL, 1024), *b = (unsigned *)program_device(NULL, 1024);
     LAUNCH(hist_shared, 13, 192, 0, din, a, n);
     LAUNCH(hist_global, (n4 + 127) / 128, 128, 0, din, b, n4);
-    return program_end("histogram", program_same("shared", program_fetch(a, 1024), want, 256) & program_same("global", program_fetch(b, 1024), want, 256));
+    return program_end("histogram", program_same("shared", program_fetch(a, 1024), want, 256) &
+                                        program_same("global", program_fetch(b, 1024), want, 256));
 }

@@ -1,4 +1,5 @@
-/* lanes: votes, ballots, matches, shuffles with widths, active masks, population counts, divergent member masks. */
+/* lanes: votes, ballots, matches, shuffles with widths, active masks, population counts, divergent member
+ * masks. */
 #include "test_program.h"
 #define KERNELS(K, V) K(lanes)
 PROGRAM(KERNELS)
@@ -24,7 +25,8 @@ extern "C" __global__ void lanes(const unsigned *in, unsigned *out)
     __syncwarp();
     int pred;
     o[7] = __match_all_sync(all, threadIdx.x / 32, &pred) + pred;
-    o[8] = __popcll((unsigned long long)v << 20 | v) + __byte_perm(v, lane, 0x5140) + __funnelshift_l(v, lane, 9);
+    o[8] = __popcll((unsigned long long)v << 20 | v) + __byte_perm(v, lane, 0x5140) +
+           __funnelshift_l(v, lane, 9);
     o[9] = __syncthreads_count(v & 8) * 4 + __syncthreads_or(v == 5) * 2 + __syncthreads_and(v != 12345);
 }
 #endif
@@ -68,10 +70,12 @@ int main(void)
             bytes[k] = (unsigned char)(v >> 8 * k);
             bytes[4 + k] = (unsigned char)(lane >> 8 * k);
         }
-        o[8] = (unsigned)__builtin_popcountll((unsigned long long)v << 20 | v) + (bytes[0] | bytes[4] << 8 | bytes[1] << 16 | (unsigned)bytes[5] << 24) + (lane << 9 | v >> 23);
+        o[8] = (unsigned)__builtin_popcountll((unsigned long long)v << 20 | v) +
+               (bytes[0] | bytes[4] << 8 | bytes[1] << 16 | (unsigned)bytes[5] << 24) + (lane << 9 | v >> 23);
         o[9] = (unsigned)(count8 * 4 + any5 * 2 + 1);
     }
-    unsigned *din = (unsigned *)program_device(in, sizeof in), *dout = (unsigned *)program_device(NULL, sizeof want);
+    unsigned *din = (unsigned *)program_device(in, sizeof in),
+             *dout = (unsigned *)program_device(NULL, sizeof want);
     LAUNCH(lanes, 1, N, 0, din, dout);
     return program_end("lanes", program_same("out", program_fetch(dout, sizeof want), want, N * 10));
 }

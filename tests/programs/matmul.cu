@@ -37,7 +37,8 @@ int main(void)
             for (int k = 0; k < n; k++) s += a[i * n + k] * b[k * n + j];
             want[i * n + j] = s;
         }
-    float *da = (float *)program_device(a, bytes), *db = (float *)program_device(b, bytes), *dc = (float *)program_device(NULL, bytes);
+    float *da = (float *)program_device(a, bytes), *db = (float *)program_device(b, bytes),
+          *dc = (float *)program_device(NULL, bytes);
     LAUNCH(matmul, GRID((n + 15) / 16, (n + 15) / 16, 1), GRID(16, 16, 1), 0, da, db, dc, n);
     return program_end("matmul", program_same("C", program_fetch(dc, bytes), want, n * n));
 }

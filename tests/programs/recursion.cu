@@ -1,4 +1,5 @@
-/* recursion: real calls: recursion with lanes at different depths, function pointers, a virtual method, a switch table. */
+/* recursion: real calls: recursion with lanes at different depths, function pointers, a virtual method, a
+ * switch table. */
 #include "test_program.h"
 #define KERNELS(K, V) K(recursion) K(pointers) K(virtuals) K(machine)
 PROGRAM(KERNELS)
@@ -98,7 +99,8 @@ int main(void)
         programs[i] = program_hash(i * 7 + 3);
         want_machine[i] = run_machine(programs[i]);
     }
-    int *a = (int *)program_device(NULL, n * 4), *c = (int *)program_device(start, n * 4), *e = (int *)program_device(NULL, n * 4);
+    int *a = (int *)program_device(NULL, n * 4), *c = (int *)program_device(start, n * 4),
+        *e = (int *)program_device(NULL, n * 4);
     float *b = (float *)program_device(NULL, n * 4);
     unsigned *p = (unsigned *)program_device(programs, n * 4);
     LAUNCH(recursion, 2, 64, 0, a);

@@ -1,4 +1,5 @@
-/* reduce: a sum in three ways: shared-memory tree, warp shuffles, and one atomic a thread; dynamic shared memory. */
+/* reduce: a sum in three ways: shared-memory tree, warp shuffles, and one atomic a thread; dynamic shared
+ * memory. */
 #include "test_program.h"
 #define KERNELS(K, V) K(reduce_tree) K(reduce_shuffle) K(reduce_atomic)
 PROGRAM(KERNELS)
@@ -55,13 +56,14 @@ int main(void)
     }
     want[1] = want[0];
     int first[4] = {0, INT32_MIN, INT32_MAX, 0};
-    int *din = (int *)program_device(in, n * sizeof(int)), *tree = (int *)program_device(NULL, 4), *shuffle = (int *)program_device(NULL, 4),
-        *atomic = (int *)program_device(first, sizeof first);
+    int *din = (int *)program_device(in, n * sizeof(int)), *tree = (int *)program_device(NULL, 4),
+        *shuffle = (int *)program_device(NULL, 4), *atomic = (int *)program_device(first, sizeof first);
     LAUNCH(reduce_tree, (n + 255) / 256, 256, 256 * sizeof(int), din, tree, n);
     LAUNCH(reduce_shuffle, 10, 128, 0, din, shuffle, n);
     LAUNCH(reduce_atomic, (n + 95) / 96, 96, 0, din, atomic, n);
     int *got = (int *)program_fetch(atomic, 16);
-    int ok = program_same("tree", program_fetch(tree, 4), want, 1) & program_same("shuffle", program_fetch(shuffle, 4), want, 1) &
-             program_same("sum", got, want, 1) & program_same("max, min, xor", got + 1, want + 2, 3);
+    int ok = program_same("tree", program_fetch(tree, 4), want, 1) &
+             program_same("shuffle", program_fetch(shuffle, 4), want, 1) & program_same("sum", got, want, 1) &
+             program_same("max, min, xor", got + 1, want + 2, 3);
     return program_end("reduce", ok);
 }

@@ -1,5 +1,6 @@
-/* registers: blocks of 1,024 threads of a kernel without launch bounds that needs more than 32 registers: they
- * fit the GPUs that nvcc builds for, and a machine of half as many registers only when the kernel spills. */
+/* registers: blocks of 1,024 threads of a kernel without launch bounds that needs more than 32 registers:
+ * they fit the GPUs that nvcc builds for, and a machine of half as many registers only when the kernel
+ * spills. */
 #include "test_program.h"
 #define KERNELS(K, V) K(registers)
 PROGRAM(KERNELS)

@@ -1,4 +1,5 @@
-/* scan: exclusive prefix sum over many blocks: block scans with warp shuffles, scan of the block sums, then add. */
+/* scan: exclusive prefix sum over many blocks: block scans with warp shuffles, scan of the block sums, then
+ * add. */
 #include "test_program.h"
 #define KERNELS(K, V) K(scan_blocks) K(scan_add)
 PROGRAM(KERNELS)
@@ -45,9 +46,11 @@ int main(void)
         sum += in[i];
     }
     unsigned *din = (unsigned *)program_device(in, n * 4), *out = (unsigned *)program_device(NULL, n * 4),
-             *sums = (unsigned *)program_device(NULL, 256 * 4), *base = (unsigned *)program_device(NULL, 256 * 4), *top = (unsigned *)program_device(NULL, 4);
+             *sums = (unsigned *)program_device(NULL, 256 * 4),
+             *base = (unsigned *)program_device(NULL, 256 * 4), *top = (unsigned *)program_device(NULL, 4);
     LAUNCH(scan_blocks, blocks, block, 0, din, out, sums, n);
     LAUNCH(scan_blocks, 1, block, 0, sums, base, top, blocks);
     LAUNCH(scan_add, blocks, block, 0, out, base, n);
-    return program_end("scan", program_same("out", program_fetch(out, n * 4), want, n) & program_same("total", program_fetch(top, 4), &sum, 1));
+    return program_end("scan", program_same("out", program_fetch(out, n * 4), want, n) &
+                                   program_same("total", program_fetch(top, 4), &sum, 1));
 }

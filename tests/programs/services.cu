@@ -33,7 +33,8 @@ extern "C" __global__ void speak(int n, double x)
 {
     if (threadIdx.x == 0 && blockIdx.x == 0) {
         const char *text = "text";
-        int count = printf("device says %d %5.2f %s %c %llu 0x%08x %%\n", n, x, text, 'q', 123456789012345ull, 0xbeefu);
+        int count = printf("device says %d %5.2f %s %c %llu 0x%08x %%\n", n, x, text, 'q', 123456789012345ull,
+                           0xbeefu);
         printf("%d items, %-6d|%+d|%e\n", count, 42, 7, 1.5);
     }
 }

@@ -1,4 +1,5 @@
-/* sort: bitonic sort of 64-bit keys in shared memory blocks, then merge steps in global memory; heavy divergence. */
+/* sort: bitonic sort of 64-bit keys in shared memory blocks, then merge steps in global memory; heavy
+ * divergence. */
 #include "test_program.h"
 #define KERNELS(K, V) K(bitonic_shared) K(bitonic_global)
 PROGRAM(KERNELS)
@@ -43,7 +44,8 @@ int main(void)
 {
     unsigned n = 4096;
     unsigned long long *keys = (unsigned long long *)malloc(n * 8);
-    for (unsigned i = 0; i < n; i++) keys[i] = (unsigned long long)program_hash(i) << 29 ^ program_hash(i + n);
+    for (unsigned i = 0; i < n; i++)
+        keys[i] = (unsigned long long)program_hash(i) << 29 ^ program_hash(i + n);
     unsigned long long *d = (unsigned long long *)program_device(keys, n * 8);
     LAUNCH(bitonic_shared, n / 512, 256, 0, d);
     for (unsigned k = 1024; k <= n; k <<= 1)

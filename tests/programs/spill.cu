@@ -1,4 +1,5 @@
-/* spill: a kernel that wants far more registers than its launch bounds leave: values go to local memory and come back. */
+/* spill: a kernel that wants far more registers than its launch bounds leave: values go to local memory and
+ * come back. */
 #include "test_program.h"
 #define KERNELS(K, V) K(spill)
 PROGRAM(KERNELS)

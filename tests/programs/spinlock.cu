@@ -1,5 +1,5 @@
-/* spinlock: threads of one warp wait for each other: a lock by compare-and-swap, a ticket chain lane by lane, and a flag
- * that another block raises. Needs independent progress of lanes, warps and blocks. */
+/* spinlock: threads of one warp wait for each other: a lock by compare-and-swap, a ticket chain lane by lane,
+ * and a flag that another block raises. Needs independent progress of lanes, warps and blocks. */
 #include "test_program.h"
 #define KERNELS(K, V) K(locked_sum) K(ticket_chain) K(wait_for_block)
 PROGRAM(KERNELS)
@@ -39,8 +39,9 @@ extern "C" __global__ void wait_for_block(volatile int *flag, int *out)
 int main(void)
 {
     int ok = 1, order[32], seen[64];
-    int *lock = (int *)program_device(NULL, 4), *turn = (int *)program_device(NULL, 4), *dorder = (int *)program_device(NULL, 128),
-        *flag = (int *)program_device(NULL, 4), *out = (int *)program_device(NULL, 64 * 4);
+    int *lock = (int *)program_device(NULL, 4), *turn = (int *)program_device(NULL, 4),
+        *dorder = (int *)program_device(NULL, 128), *flag = (int *)program_device(NULL, 4),
+        *out = (int *)program_device(NULL, 64 * 4);
     unsigned long long *sum = (unsigned long long *)program_device(NULL, 16), want = 0;
     LAUNCH(locked_sum, 3, 64, 0, lock, sum);
     LAUNCH(ticket_chain, 1, 32, 0, turn, dorder);

@@ -1,5 +1,6 @@
-/* streams: asynchronous copies from pinned memory in two streams, events, managed memory read by the host; then a chain
- * through two streams that do not block, ordered by events alone, with a source that is changed right after its copy. */
+/* streams: asynchronous copies from pinned memory in two streams, events, managed memory read by the host;
+ * then a chain through two streams that do not block, ordered by events alone, with a source that is changed
+ * right after its copy. */
 #include "test_program.h"
 #define KERNELS(K, V) K(scale)
 PROGRAM(KERNELS)
@@ -59,7 +60,8 @@ int main(void)
     void *pinned, *managed;
     CHECK_CUDA(cudaMallocHost(&pinned, n * 4));
     CHECK_CUDA(cudaMallocManaged(&managed, n * 4));
-    int *host = (int *)pinned, *shared = (int *)managed, *device = (int *)program_device(NULL, n * 4), *upper = device + half;
+    int *host = (int *)pinned, *shared = (int *)managed, *device = (int *)program_device(NULL, n * 4),
+        *upper = device + half;
     for (int i = 0; i < n; i++) host[i] = shared[i] = i - 777;
     cudaStream_t s1, s2;
     cudaEvent_t begin, end;

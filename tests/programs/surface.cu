@@ -1,5 +1,5 @@
-/* surface: a cross-shaped sum from one surface to another with zeros outside, the same with the nearest texel, layers and slices
- * that are written as surfaces and read back by a copy. */
+/* surface: a cross-shaped sum from one surface to another with zeros outside, the same with the nearest
+ * texel, layers and slices that are written as surfaces and read back by a copy. */
 #include "test_program.h"
 #define KERNELS(K, V) K(cross) K(fill_layers)
 PROGRAM(KERNELS)
@@ -7,7 +7,8 @@ PROGRAM(KERNELS)
 enum { W = 40, H = 24, LAYERS = 3 };
 
 #ifdef __CUDACC__
-extern "C" __global__ void cross(cudaSurfaceObject_t from, cudaSurfaceObject_t zero, cudaSurfaceObject_t clamp)
+extern "C" __global__ void cross(cudaSurfaceObject_t from, cudaSurfaceObject_t zero,
+                                 cudaSurfaceObject_t clamp)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= W || y >= H) return;
@@ -21,7 +22,8 @@ extern "C" __global__ void cross(cudaSurfaceObject_t from, cudaSurfaceObject_t z
     surf2Dwrite(near, clamp, x * 4, y, cudaBoundaryModeTrap);
     surf2Dwrite(7u, zero, (x + W) * 4, y, cudaBoundaryModeZero); /* outside: dropped */
 }
-extern "C" __global__ void fill_layers(cudaSurfaceObject_t layers, cudaSurfaceObject_t volume, cudaSurfaceObject_t line)
+extern "C" __global__ void fill_layers(cudaSurfaceObject_t layers, cudaSurfaceObject_t volume,
+                                       cudaSurfaceObject_t line)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y, z = blockIdx.z;
     if (x >= W) return;
@@ -48,7 +50,8 @@ static uint32_t texel(const uint32_t *image, int x, int y, int clamp)
     return image[y * W + x];
 }
 
-static int same_array(const char *what, cudaArray_t array, const uint32_t *want, size_t width, size_t height, size_t depth)
+static int same_array(const char *what, cudaArray_t array, const uint32_t *want, size_t width, size_t height,
+                      size_t depth)
 {
     uint32_t *got = (uint32_t *)calloc(width * height * depth, 4);
     struct cudaExtent extent;
@@ -62,8 +65,8 @@ static int same_array(const char *what, cudaArray_t array, const uint32_t *want,
 
 int main(void)
 {
-    static uint32_t image[W * H], none[W * H * LAYERS], want_zero[W * H], want_clamp[W * H], want_layers[W * H * LAYERS], want_volume[W * H * LAYERS],
-        want_line[W];
+    static uint32_t image[W * H], none[W * H * LAYERS], want_zero[W * H], want_clamp[W * H],
+        want_layers[W * H * LAYERS], want_volume[W * H * LAYERS], want_line[W];
     for (int i = 0; i < W * H; i++) image[i] = program_hash((uint32_t)i);
     for (int i = 0; i < W * H; i++)
         for (int k = 0; k < 5; k++) {
@@ -77,15 +80,18 @@ int main(void)
     }
     for (int i = 0; i < W; i++) want_line[i] = (uint32_t)(i / 2 * (i % 2 ? 5 : 1));
     unsigned flags = cudaArraySurfaceLoadStore;
-    cudaArray_t from = program_array(image, W, H, 0, 0, flags), zero = program_array(none, W, H, 0, 0, flags), clamp = program_array(none, W, H, 0, 0, flags);
-    cudaArray_t layers = program_array(none, W, H, LAYERS, 0, flags | cudaArrayLayered), volume = program_array(none, W, H, LAYERS, 0, flags),
+    cudaArray_t from = program_array(image, W, H, 0, 0, flags), zero = program_array(none, W, H, 0, 0, flags),
+                clamp = program_array(none, W, H, 0, 0, flags);
+    cudaArray_t layers = program_array(none, W, H, LAYERS, 0, flags | cudaArrayLayered),
+                volume = program_array(none, W, H, LAYERS, 0, flags),
                 line = program_array(none, W, 0, 0, 0, flags);
-    cudaSurfaceObject_t s0 = surface_of(from), s1 = surface_of(zero), s2 = surface_of(clamp), s3 = surface_of(layers), s4 = surface_of(volume),
-                        s5 = surface_of(line);
+    cudaSurfaceObject_t s0 = surface_of(from), s1 = surface_of(zero), s2 = surface_of(clamp),
+                        s3 = surface_of(layers), s4 = surface_of(volume), s5 = surface_of(line);
     LAUNCH(cross, GRID(2, 3, 1), GRID(32, 8, 1), 0, s0, s1, s2);
     LAUNCH(fill_layers, GRID(2, H, LAYERS), 32, 0, s3, s4, s5);
     int ok = same_array("zero", zero, want_zero, W, H, 1) & same_array("clamp", clamp, want_clamp, W, H, 1) &
-             same_array("layers", layers, want_layers, W, H, LAYERS) & same_array("volume", volume, want_volume, W, H, LAYERS) &
+             same_array("layers", layers, want_layers, W, H, LAYERS) &
+             same_array("volume", volume, want_volume, W, H, LAYERS) &
              same_array("line", line, want_line, W, 1, 1);
     CHECK_CUDA(cudaDestroySurfaceObject(s0));
     return program_end("surface", ok);

@@ -191,7 +191,8 @@ static inline dim3 program_dim_int(unsigned n) { return (dim3){n, 1, 1}; }
 struct program_entry {
     const char *name;
     char *stub;
-    size_t bytes; /* 0: a kernel */
+    /* 0: a kernel */
+    size_t bytes;
 };
 static void **program_handle;
 static struct {

@@ -1,11 +1,13 @@
-/* texture: texture objects over an array (linear filtering, normalised coordinates, clamp and wrap), pitched memory (point) and
- * linear memory. Filter weights have 8 bits of fraction (CUDA C Programming Guide, texture fetching); coordinates here need no more. */
+/* texture: texture objects over an array (linear filtering, normalised coordinates, clamp and wrap), pitched
+ * memory (point) and linear memory. Filter weights have 8 bits of fraction (CUDA C Programming Guide, texture
+ * fetching); coordinates here need no more. */
 #include "test_program.h"
 #define KERNELS(K, V) K(sample_array) K(sample_linear) K(sample_bytes)
 PROGRAM(KERNELS)
 
 #ifdef __CUDACC__
-extern "C" __global__ void sample_array(cudaTextureObject_t clamp, cudaTextureObject_t wrap, const float *xy, float *out, int n)
+extern "C" __global__ void sample_array(cudaTextureObject_t clamp, cudaTextureObject_t wrap, const float *xy,
+                                        float *out, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
@@ -37,8 +39,8 @@ static float filtered(const float *image, float x, float y, int wrap)
     float xb = x - 0.5f, yb = y - 0.5f, fx = floorf(xb), fy = floorf(yb);
     float a = xb - fx, b = yb - fy;
     int i = (int)fx, j = (int)fy;
-    return (1 - a) * (1 - b) * texel(image, i, j, wrap) + a * (1 - b) * texel(image, i + 1, j, wrap) + (1 - a) * b * texel(image, i, j + 1, wrap) +
-           a * b * texel(image, i + 1, j + 1, wrap);
+    return (1 - a) * (1 - b) * texel(image, i, j, wrap) + a * (1 - b) * texel(image, i + 1, j, wrap) +
+           (1 - a) * b * texel(image, i, j + 1, wrap) + a * b * texel(image, i + 1, j + 1, wrap);
 }
 
 int main(void)
@@ -49,14 +51,18 @@ int main(void)
     unsigned char bytes[W * H];
     for (int i = 0; i < 256; i++) image[i] = (float)(program_hash(i) % 100);
     for (int i = 0; i < 400; i++) words[i] = (int)(program_hash(i) % 2000) - 1000;
-    for (int i = 0; i < W * H; i++) want_bytes[i] = (float)(bytes[i] = (unsigned char)program_hash(i)) / 255.0f;
+    for (int i = 0; i < W * H; i++)
+        want_bytes[i] = (float)(bytes[i] = (unsigned char)program_hash(i)) / 255.0f;
     for (int i = 0; i < N; i++) {
-        xy[2 * i] = (float)(program_hash(2 * i) % (24 * 16)) / 16 - 4.0f; /* 16ths: the products of weights fit the 8 bits too */
+        xy[2 * i] = (float)(program_hash(2 * i) % (24 * 16)) / 16 -
+                    4.0f; /* 16ths: the products of weights fit the 8 bits too */
         xy[2 * i + 1] = (float)(program_hash(2 * i + 1) % (24 * 16)) / 16 - 4.0f;
         want[2 * i] = filtered(image, xy[2 * i], xy[2 * i + 1], 0);
         want[2 * i + 1] = filtered(image, xy[2 * i], xy[2 * i + 1], 1);
     }
-    for (int i = 0; i < 100; i++) want_linear[99 - i] = (float)(words[4 * i] + 2 * words[4 * i + 1] + 3 * words[4 * i + 2] + 4 * words[4 * i + 3]);
+    for (int i = 0; i < 100; i++)
+        want_linear[99 - i] =
+            (float)(words[4 * i] + 2 * words[4 * i + 1] + 3 * words[4 * i + 2] + 4 * words[4 * i + 3]);
 
     cudaArray_t array;
     struct cudaChannelFormatDesc f32;
@@ -104,13 +110,14 @@ int main(void)
     CHECK_CUDA(cudaCreateTextureObject(&pitched, &res, &tex, NULL));
 
     int n = N, n4 = 100, w = W, h = H;
-    float *dxy = (float *)program_device(xy, sizeof xy), *a = (float *)program_device(NULL, sizeof want), *b = (float *)program_device(NULL, 400),
-          *c = (float *)program_device(NULL, sizeof want_bytes);
+    float *dxy = (float *)program_device(xy, sizeof xy), *a = (float *)program_device(NULL, sizeof want),
+          *b = (float *)program_device(NULL, 400), *c = (float *)program_device(NULL, sizeof want_bytes);
     LAUNCH(sample_array, (n + 63) / 64, 64, 0, clamp, wrap, dxy, a, n);
     LAUNCH(sample_linear, 4, 32, 0, linear, b, n4);
     LAUNCH(sample_bytes, GRID(2, 3, 1), GRID(32, 8, 1), 0, pitched, c, w, h);
     int ok = program_near("array", (float *)program_fetch(a, sizeof want), want, 2 * N, 1e-3f) &
-             program_same("linear", program_fetch(b, 400), want_linear, 100) & program_near("bytes", (float *)program_fetch(c, sizeof want_bytes), want_bytes, W * H, 1e-6f);
+             program_same("linear", program_fetch(b, 400), want_linear, 100) &
+             program_near("bytes", (float *)program_fetch(c, sizeof want_bytes), want_bytes, W * H, 1e-6f);
     CHECK_CUDA(cudaDestroyTextureObject(clamp));
     CHECK_CUDA(cudaFreeArray(array));
     return program_end("texture", ok);

@@ -21,7 +21,8 @@ int main(void)
         b[i] = program_unit(2, i);
         want[i] = a[i] + b[i];
     }
-    float *da = (float *)program_device(a, bytes), *db = (float *)program_device(b, bytes), *dc = (float *)program_device(NULL, bytes);
+    float *da = (float *)program_device(a, bytes), *db = (float *)program_device(b, bytes),
+          *dc = (float *)program_device(NULL, bytes);
     LAUNCH(vectoradd, (n + 255) / 256, 256, 0, da, db, dc, n);
     CHECK_CUDA(cudaGetLastError());
     return program_end("vectoradd", program_same("c", program_fetch(dc, bytes), want, n));

@@ -1,5 +1,6 @@
-/* video: the video instructions as programs use them: block matching by sums of absolute differences of bytes, blending and
- * brightening of pixels with saturation, thresholds of halves, and a fixed-point filter with byte selectors. */
+/* video: the video instructions as programs use them: block matching by sums of absolute differences of
+ * bytes, blending and brightening of pixels with saturation, thresholds of halves, and a fixed-point filter
+ * with byte selectors. */
 #include "test_program.h"
 #define KERNELS(K, V) K(match) K(blend) K(filter)
 PROGRAM(KERNELS)
@@ -8,7 +9,8 @@ enum { W = 64, H = 32, BLOCK = 8, RANGE = 4, FRAME = W * H / 4 };
 
 #ifdef __CUDACC__
 /* Each thread: the best of the offsets [0, RANGE)^2 (in words and rows) for one block of 8 x 8 pixels. */
-extern "C" __global__ void match(const uint32_t *now, const uint32_t *before, uint32_t *best, int blocks_x, int blocks_y)
+extern "C" __global__ void match(const uint32_t *now, const uint32_t *before, uint32_t *best, int blocks_x,
+                                 int blocks_y)
 {
     int bx = blockIdx.x * blockDim.x + threadIdx.x, by = blockIdx.y;
     if (bx >= blocks_x || by >= blocks_y) return;
@@ -35,7 +37,9 @@ extern "C" __global__ void blend(const uint32_t *a, const uint32_t *b, uint32_t 
     uint32_t mean, bright, dark, swapped, above;
     asm("vavrg4.u32.u32.u32 %0, %1, %2, %3;" : "=r"(mean) : "r"(a[i]), "r"(b[i]), "r"(0));
     asm("vadd4.u32.u32.u32.sat %0, %1, %2, %3;" : "=r"(bright) : "r"(a[i]), "r"(b[i]), "r"(0));
-    asm("vsub4.u32.u32.u32.sat %0.b210, %1, %2, %3;" : "=r"(dark) : "r"(a[i]), "r"(b[i]), "r"(a[i])); /* alpha stays */
+    asm("vsub4.u32.u32.u32.sat %0.b210, %1, %2, %3;"
+        : "=r"(dark)
+        : "r"(a[i]), "r"(b[i]), "r"(a[i])); /* alpha stays */
     asm("vmax2.s32.s32.s32 %0, %1.h01, %2.h23, %3;" : "=r"(swapped) : "r"(a[i]), "r"(b[i]), "r"(0));
     asm("vset2.u32.u32.gt.add %0, %1, %2, %3;" : "=r"(above) : "r"(a[i]), "r"(b[i]), "r"(i));
     out[5 * i] = mean;
@@ -72,7 +76,8 @@ static uint32_t best_match(const uint32_t *now, const uint32_t *before, int bx, 
         for (int y = 0; y < BLOCK; y++)
             for (int x = 0; x < BLOCK; x++) {
                 int at = (by * BLOCK + y) * W + bx * BLOCK + x;
-                sad += (uint32_t)abs(((const uint8_t *)now)[at] - ((const uint8_t *)before)[at + k / RANGE * W + k % RANGE * 4]);
+                sad += (uint32_t)abs(((const uint8_t *)now)[at] -
+                                     ((const uint8_t *)before)[at + k / RANGE * W + k % RANGE * 4]);
             }
         uint32_t key = sad << 8 | (uint32_t)k;
         if (key < least) least = key;
@@ -99,9 +104,12 @@ static void blend_one(uint32_t a, uint32_t b, int i, uint32_t *out)
 int main(void)
 {
     enum { BLOCKS_X = W / BLOCK - 2, BLOCKS_Y = H / BLOCK - 1, BLOCKS = BLOCKS_X * BLOCKS_Y };
-    static uint32_t now[FRAME], before[FRAME], want_best[BLOCKS], want_blend[5 * FRAME], want_filter[2 * FRAME];
+    static uint32_t now[FRAME], before[FRAME], want_best[BLOCKS], want_blend[5 * FRAME],
+        want_filter[2 * FRAME];
     for (int i = 0; i < FRAME; i++) before[i] = program_hash((uint32_t)i);
-    for (int i = 0; i < FRAME; i++) now[i] = i + W / 4 + 2 < FRAME ? before[i + W / 4 + 2] + (program_hash((uint32_t)i * 3) & 0x01010101) : 0;
+    for (int i = 0; i < FRAME; i++)
+        now[i] =
+            i + W / 4 + 2 < FRAME ? before[i + W / 4 + 2] + (program_hash((uint32_t)i * 3) & 0x01010101) : 0;
     for (int i = 0; i < BLOCKS; i++) want_best[i] = best_match(now, before, i % BLOCKS_X, i / BLOCKS_X);
     for (int i = 0; i < FRAME; i++) {
         blend_one(now[i], before[i], i, want_blend + 5 * i);
@@ -110,8 +118,10 @@ int main(void)
         want_filter[2 * i] = (now[i] & 0xffffff) | (uint32_t)(uint8_t)part << 24;
         want_filter[2 * i + 1] = (now[i] >> 16 >> 3) + sum;
     }
-    uint32_t *a = (uint32_t *)program_device(now, sizeof now), *b = (uint32_t *)program_device(before, sizeof before);
-    uint32_t *best = (uint32_t *)program_device(NULL, sizeof want_best), *out = (uint32_t *)program_device(NULL, sizeof want_blend),
+    uint32_t *a = (uint32_t *)program_device(now, sizeof now),
+             *b = (uint32_t *)program_device(before, sizeof before);
+    uint32_t *best = (uint32_t *)program_device(NULL, sizeof want_best),
+             *out = (uint32_t *)program_device(NULL, sizeof want_blend),
              *filtered = (uint32_t *)program_device(NULL, sizeof want_filter);
     int n = FRAME, blocks_x = BLOCKS_X, blocks_y = BLOCKS_Y;
     LAUNCH(match, GRID(1, BLOCKS_Y, 1), 32, 0, a, b, best, blocks_x, blocks_y);

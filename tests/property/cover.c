@@ -69,7 +69,8 @@ static bool next_pair(struct cover *c, uint32_t *machine, struct pair *out)
 
 struct choice {
     bool is_blocked[COVER_VALUES_MAX];
-    uint16_t gain[COVER_VALUES_MAX]; /* pairs that the value would cover in the row */
+    /* pairs that the value would cover in the row */
+    uint16_t gain[COVER_VALUES_MAX];
 };
 
 static void row_take(const struct cover *c, struct cover_row *row, struct choice *choice, uint32_t v)
@@ -141,7 +142,8 @@ void cover_took(struct cover *c, const struct cover_row *row)
 
 void cover_too_slow(struct cover *c, const struct cover_row *row)
 {
-    enum { SHORTEST = 8 }; /* that is made; shorter ones come of rows that are cut */
+    /* the shortest row that is made; shorter ones come of rows that are cut */
+    enum { SHORTEST = 8 };
     const uint16_t half = (uint16_t)MAX(row->count / 2, (uint32_t)SHORTEST);
     for (uint32_t i = 0; i < row->count; i++)
         if (c->slows[row->values[i]]) c->row_max[row->values[i]] = half;

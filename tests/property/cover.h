@@ -26,13 +26,18 @@ struct cover_row {
 struct cover {
     struct rng rng;
     uint32_t values, machines;
-    uint32_t turn;      /* of the machines */
-    uint32_t exhausted; /* machines that take none of the pairs that are left: a bit each */
-    uint32_t first;     /* no pair (a, b) with b < a < first is left */
+    /* of the machines */
+    uint32_t turn;
+    /* machines that take none of the pairs that are left: a bit each */
+    uint32_t exhausted;
+    /* no pair (a, b) with b < a < first is left */
+    uint32_t first;
     uint16_t params[COVER_VALUES_MAX];
     bool hides[COVER_VALUES_MAX], slows[COVER_VALUES_MAX];
-    uint16_t row_max[COVER_VALUES_MAX]; /* values of a row with this one */
-    uint8_t refused[COVER_VALUES_MAX];  /* by itself: a bit for each machine */
+    /* values of a row with this one */
+    uint16_t row_max[COVER_VALUES_MAX];
+    /* by itself: a bit for each machine */
+    uint8_t refused[COVER_VALUES_MAX];
     uint8_t refused_pairs[COVER_VALUES_MAX][COVER_VALUES_MAX];
     bool covered[COVER_VALUES_MAX][COVER_VALUES_MAX];
 };

@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-enum { CHILD_FAILURES_MAX = 20 }; /* that are shown */
+/* Failures that are shown. */
+enum { CHILD_FAILURES_MAX = 20 };
 
 enum child_end { CHILD_DONE, CHILD_WRONG, CHILD_CRASHED, CHILD_HANGS };
 

@@ -22,18 +22,24 @@ enum { LONG_SECONDS = 2, LARGE_SECONDS = 20, PAIR_SECONDS = 60 };
 
 enum { PROGRESS_SECONDS = 60 };
 
-enum { SLOW = 4 }; /* times the cycles of the plain machine: a value that takes more is slow */
+/* A value that takes more than this many times the cycles of the plain machine is slow. */
+enum { SLOW = 4 };
 
 struct pairs {
     const struct values *values;
     const char *const *machines;
     uint64_t rows_max;
-    uint64_t rows, alone; /* rows that were tried as a whole, and those of them with two values */
+    /* rows that were tried as a whole, and those of them with two values */
+    uint64_t rows, alone;
     uint64_t verdicts[WRONG + 1];
-    struct cover_row now;  /* what is running */
-    struct cover_row half; /* of a row that was too slow; of no values otherwise */
-    uint64_t slow;         /* rows that were too slow */
-    time_t shown;          /* when the last line of progress was */
+    /* what is running */
+    struct cover_row now;
+    /* of a row that was too slow; of no values otherwise */
+    struct cover_row half;
+    /* rows that were too slow */
+    uint64_t slow;
+    /* when the last line of progress was */
+    time_t shown;
     struct cover cover;
 };
 

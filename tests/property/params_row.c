@@ -11,7 +11,8 @@ enum {
     THREADS = 64,
     CTAS = 3,
     WORDS = THREADS * CTAS,
-    STRIDE = 32, /* words */
+    /* words */
+    STRIDE = 32,
     BINS = 16,
     MEMORY_BYTES = 16 << 20
 };

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { ROW_MAX = 128 }; /* settings of a row, those of every row included */
+/* Settings of a row, including those that every row has. */
+enum { ROW_MAX = 128 };
 
 struct row {
     const char *machine;
@@ -17,15 +18,19 @@ struct row {
 /* Begins a row: the machine, and the settings that every row has. */
 void row_begin(struct row *r, const char *machine);
 void row_add(struct row *r, const char *set);
-bool row_is_empty(const struct row *r); /* nothing was added */
+/* nothing was added */
+bool row_is_empty(const struct row *r);
 /* Those that were added, as the arguments of `test_params try`. */
 void row_show(const struct row *r);
 
 enum verdict {
     RUNS,
-    REFUSED,        /* the machine, when it is loaded or made; with a reason */
-    LAUNCH_REFUSED, /* by a machine that has no room for it; with a reason */
-    WRONG           /* it was shown why */
+    /* the machine, when it is loaded or made; with a reason */
+    REFUSED,
+    /* by a machine that has no room for it; with a reason */
+    LAUNCH_REFUSED,
+    /* it was shown why */
+    WRONG
 };
 enum verdict row_run(const struct row *r, bool show);
 /* The cycles that the row takes; 0 where it is refused. */

@@ -30,7 +30,7 @@ static void add_value(struct values *v, const struct param_row *row, const char 
 static void add_bound(struct values *v, const struct param_row *row, uint64_t bound)
 {
     char text[32];
-    if (row->type == PARAM_MILLI)
+    if (row->type == PARAM_FRACTION)
         snprintf(text, sizeof text, "%llu.%03llu", (unsigned long long)bound / 1000,
                  (unsigned long long)bound % 1000);
     else
@@ -52,15 +52,15 @@ static void add_texts(struct values *v, const struct param_row *row)
 static void add_values(struct values *v, const struct param_row *row)
 {
     switch (row->type) {
-    case PARAM_BOOL:
+    case PARAM_FLAG:
         add_value(v, row, "false");
         add_value(v, row, "true");
         break;
-    case PARAM_ENUM:
+    case PARAM_CHOICE:
         for (const char *const *c = row->choices; *c; c++) add_value(v, row, *c);
         break;
-    case PARAM_TEXT: add_texts(v, row); break;
-    case PARAM_FILE: break;
+    case PARAM_STRING: add_texts(v, row); break;
+    case PARAM_PATH: break;
     default:
         add_bound(v, row, row->min);
         add_bound(v, row, row->max);

@@ -8,10 +8,14 @@
 #include <stdint.h>
 
 struct value {
-    uint32_t param; /* parameters are numbered */
-    bool hides;     /* it turns a part of the machine off, and with it what others say of that part */
-    bool is_large;  /* it makes a machine that takes the host many times as long as others */
-    char text[96];  /* NAME=VALUE */
+    /* parameters are numbered */
+    uint32_t param;
+    /* it turns a part of the machine off, and with it what others say of that part */
+    bool hides;
+    /* it makes a machine that takes the host many times as long as others */
+    bool is_large;
+    /* NAME=VALUE */
+    char text[96];
 };
 
 struct values {

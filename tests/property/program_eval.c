@@ -5,7 +5,8 @@
 
 struct gen_thread {
     const struct gen_program *p;
-    uint32_t *memory; /* global */
+    /* global */
+    uint32_t *memory;
     uint32_t *cells, *shared_bins;
     uint32_t w[GEN_WORDS], local[GEN_LOCALS], shared;
     uint64_t l[GEN_LONGS];

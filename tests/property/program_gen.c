@@ -6,10 +6,12 @@ struct gen_maker {
     struct rng rng;
     uint32_t left;
     bool in_func;
-    bool returns; /* threads may leave early: then none waits for the others at a barrier */
+    /* threads may leave early: then none waits for the others at a barrier */
+    bool returns;
 };
 
-enum { GEN_DEPTH = 4 }; /* of the body of the kernel */
+/* Levels of nesting in the body of the kernel. */
+enum { GEN_DEPTH = 4 };
 
 static uint32_t pick(struct gen_maker *m, uint32_t n) { return (uint32_t)rng_below(&m->rng, n); }
 

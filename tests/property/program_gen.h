@@ -17,7 +17,8 @@ enum {
     GEN_FUNCS = 2,
     GEN_CELLS = 8,
     GEN_BIN_OPS = 5,
-    GEN_BINS = 16, /* of each operation */
+    /* of each operation */
+    GEN_BINS = 16,
     GEN_SHARED_BINS = 8,
     GEN_TABLE = 1024,
     GEN_BLOCK_MAX = 160,
@@ -47,14 +48,17 @@ struct gen_program {
     struct gen_stmt *body;
     struct gen_stmt *func_body[GEN_FUNCS];
     uint64_t seed;
-    uint32_t ctas, block; /* the grid that it is run with */
+    /* the grid that it is run with */
+    uint32_t ctas, block;
 };
 
 void gen_make(struct gen_program *p, uint64_t seed);
 void gen_free(struct gen_program *p);
 /* A module with kernel `k(u64 memory)`. */
 void gen_print_ptx(const struct gen_program *p, struct strbuf *out);
-void gen_fill(const struct gen_program *p, uint32_t *memory);     /* GEN_MEMORY_WORDS: before the kernel */
-void gen_evaluate(const struct gen_program *p, uint32_t *memory); /* before -> after */
+/* GEN_MEMORY_WORDS: before the kernel */
+void gen_fill(const struct gen_program *p, uint32_t *memory);
+/* before -> after */
+void gen_evaluate(const struct gen_program *p, uint32_t *memory);
 
 #endif

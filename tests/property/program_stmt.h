@@ -20,13 +20,17 @@ enum gen_kind {
     GEN_SWITCH,
     GEN_CALL,
     GEN_RETURN,
-    GEN_GATHER,     /* from the table */
-    GEN_CELL_STORE, /* cells: a few words of global memory that no other thread touches */
+    /* from the table */
+    GEN_GATHER,
+    /* cells: a few words of global memory that no other thread touches */
+    GEN_CELL_STORE,
     GEN_CELL_LOAD,
     GEN_CELL_ATOM,
-    GEN_BIN, /* all threads, on words where only one commutative operation happens */
+    /* all threads, on words where only one commutative operation happens */
+    GEN_BIN,
     GEN_SHARED_BIN,
-    GEN_EXCHANGE, /* between the threads of a CTA, with barriers; at the top level only */
+    /* between the threads of a CTA, with barriers; at the top level only */
+    GEN_EXCHANGE,
     GEN_KIND_COUNT
 };
 
@@ -35,11 +39,14 @@ enum { GEN_WORD_OPS = 16, GEN_LONG_OPS = 8, GEN_FLOAT_OPS = 4, GEN_CMPS = 6, GEN
 
 struct gen_stmt {
     enum gen_kind kind;
-    uint32_t op, dst, a, b, c; /* variables; b is a constant when b_is_imm */
-    bool b_is_imm, guarded;    /* guarded: only where word variable c is odd */
+    /* variables; b is a constant when b_is_imm */
+    uint32_t op, dst, a, b, c;
+    /* guarded: only where word variable c is odd */
+    bool b_is_imm, guarded;
     uint32_t imm;
     uint32_t cmp;
-    struct gen_stmt *body[4]; /* then/else, loop body, switch cases */
+    /* then/else, loop body, switch cases */
+    struct gen_stmt *body[4];
     struct gen_stmt *next;
 };
 

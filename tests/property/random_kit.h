@@ -16,8 +16,10 @@ static struct emu_device *device;
 struct random_kernel {
     struct gen_program program;
     struct strbuf ptx;
-    uint32_t *before, *after; /* what memory holds, and what it must hold then */
-    uint64_t memory;          /* in device memory: GEN_MEMORY_WORDS */
+    /* what memory holds, and what it must hold then */
+    uint32_t *before, *after;
+    /* in device memory: GEN_MEMORY_WORDS */
+    uint64_t memory;
     struct emu_module *module;
 };
 

@@ -22,9 +22,12 @@
 #include <unistd.h>
 
 enum {
-    ROWS = IS_SANITIZED ? 40 : 120, /* of the ordinary test, with several parameters each */
-    ROW_PARAMS = 3,                 /* of a random row */
-    ROW_SECONDS = 60                /* of processor time: a row that takes longer hangs */
+    /* of the ordinary test, with several parameters each */
+    ROWS = IS_SANITIZED ? 40 : 120,
+    /* of a random row */
+    ROW_PARAMS = 3,
+    /* of processor time: a row that takes longer hangs */
+    ROW_SECONDS = 60
 };
 
 /* Rows take turns on these. */
@@ -57,7 +60,8 @@ static void make_random(const struct plan *p, uint64_t i, struct row *out)
 /* Shared between the parent and its child. */
 struct progress {
     const struct plan *plan;
-    uint64_t next; /* the row that is running */
+    /* the row that is running */
+    uint64_t next;
     uint64_t verdicts[WRONG + 1];
 };
 

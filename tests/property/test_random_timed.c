@@ -6,7 +6,8 @@
 
 #include "core/timed.h"
 
-enum { GROUP = 4 }; /* kernels that share a machine, so that the later ones find it warm */
+/* kernels that share a machine, so that the later ones find it warm */
+enum { GROUP = 4 };
 
 static const char *const machine_names[] = {"fermi", "maxwell", "rtx3080",
                                             HEDDLE_SOURCE_DIR "/tests/timing/squeeze.yaml"};

@@ -18,7 +18,8 @@ static const char ptx[] =
     "loop:\nld.global.cg.u64 %p, [%p];\nsub.u32 %n, %n, 1;\nsetp.ne.u32 %q, %n, 0;\n@%q bra loop;\n"
     "setp.eq.u64 %q, %p, 0;\n@%q st.global.u32 [%p], %n;\nret;\n}\n";
 
-static struct rig r; /* the teardown may need it */
+/* At file scope: the teardown may need it. */
+static struct rig r;
 
 static void a_load_cg_never_hits_in_the_l1(void **state)
 {

@@ -55,7 +55,8 @@ enum ideal { NONE, DRAM, INFINITE, PERFECT, IDEALS };
 static const char *const ideals[IDEALS] = {"ideal.memory=none", "ideal.memory=dram", "ideal.memory=infinite",
                                            "ideal.memory=perfect"};
 
-static struct rig r; /* the teardown may need it */
+/* At file scope: the teardown may need it. */
+static struct rig r;
 
 /* Instructions are there at once: what is compared is the data's way. */
 static void open_ideal(const char *machine, enum ideal ideal)
@@ -73,7 +74,8 @@ static uint64_t run_scatter(uint32_t ctas)
 
 static void each_ideal_is_faster_where_dram_is_the_limit(void **state)
 {
-    enum { CTAS = 256 }; /* of 64 lines each */
+    /* CTAs of 64 lines each */
+    enum { CTAS = 256 };
     for (size_t m = 0; m < MACHINES; m++) {
         uint64_t cycles[IDEALS];
         for (int i = 0; i < IDEALS; i++) {

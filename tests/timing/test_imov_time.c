@@ -16,7 +16,8 @@
 
 /* The array is a list: each element is the index of the next one. r2 follows it for HOPS hops. */
 static const uint32_t links[8] = {3, 6, 5, 7, 1, 4, 0, 2};
-enum { HOPS = 61 }; /* not back at the first */
+/* Hops; the last one does not lead back to the first element. */
+enum { HOPS = 61 };
 
 static const char by_imov[] = HEAD "loop:\nimov.b32 %r3, %a<8>, %r2;\nmov.b32 %r2, %r3;\n"
                                    "add.u32 %r1, %r1, 1; setp.lt.u32 %p, %r1, 61;\n@%p bra loop;\n" TAIL;

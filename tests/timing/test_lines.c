@@ -36,7 +36,8 @@ static const char ptx[] =
     "rem.u32 %i, %t, 64; mul.wide.u32 %a, %i, 4; add.u64 %a, %a, %b; red.global.add.u32 [%a], %v;\n"
     "ret;\n}\n";
 
-static struct rig r; /* the teardown may need it */
+/* At file scope: the teardown may need it. */
+static struct rig r;
 
 /* dramid@10 and no B or R below bit 10: any line of the L2 fits. */
 static const char wide_map[] = "addr.map=dramid@10;0000RRRR.RRRRRRRR.BBBBCC.CCCCSSSSSS";
@@ -44,7 +45,8 @@ static const char wide_map[] = "addr.map=dramid@10;0000RRRR.RRRRRRRR.BBBBCC.CCCC
 struct shape {
     uint32_t l1_line, l2_line;
     bool l1_sectored, l2_sectored;
-    uint32_t other_line; /* of the small caches */
+    /* of the small caches */
+    uint32_t other_line;
 };
 
 static void open_shape_so(const struct shape *s, const struct timed_options *timed)

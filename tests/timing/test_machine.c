@@ -192,7 +192,7 @@ static void ideal_memories_are_ordered(void **state)
 
 static void kernels_of_different_streams_run_together(void **state)
 {
-    static struct rig r; /* the teardown may need it */
+    static struct rig r; /* At file scope: the teardown may need it. */
     rig_open(&r, mix_ptx, &(struct rig_options){0});
     uint64_t flag[] = {rig_alloc(&r, 4)};
     rig_launch(&r, "wait", 1, 32, flag, 5); /* ends only when the other one has run */
@@ -250,7 +250,7 @@ static void the_launch_latency_comes_before_the_first_cta(void **state)
 static void a_stop_ends_with_what_there_is(void **state)
 {
     static volatile sig_atomic_t stop = 1;
-    static struct rig r; /* the teardown may need it */
+    static struct rig r; /* At file scope: the teardown may need it. */
     rig_open(&r, mix_ptx, &(struct rig_options){.timed.stop = &stop});
     uint64_t flag[] = {rig_alloc(&r, 4)};
     rig_launch(&r, "wait", 1, 32, flag, 0);
@@ -264,7 +264,7 @@ static void a_stop_ends_with_what_there_is(void **state)
 
 static void a_kernel_that_reads_outside_ends_the_run(void **state)
 {
-    static struct rig r; /* the teardown may need it */
+    static struct rig r; /* At file scope: the teardown may need it. */
     rig_open(&r, mix_ptx, &(struct rig_options){0});
     uint64_t flag[] = {16};
     rig_launch(&r, "tell", 1, 32, flag, 0);
@@ -309,7 +309,7 @@ static void a_lost_request_breaks_a_law(void **state)
 
 static void a_cooperative_grid_must_fit_as_a_whole(void **state)
 {
-    static struct rig r; /* the teardown may need it */
+    static struct rig r; /* At file scope: the teardown may need it. */
     rig_open(&r, mix_ptx, &(struct rig_options){0});
     uint64_t flag = rig_alloc(&r, 4);
     struct emu_launch l = {.module = r.module,

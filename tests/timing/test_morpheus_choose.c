@@ -134,7 +134,8 @@ static uint64_t fixed_cycles(uint32_t cache_sms)
 /* Its oracle: the best of all numbers. */
 static void the_choice_is_nearly_as_fast_as_the_best_fixed_number(void **state)
 {
-    enum { STEPS = 16 }; /* the choice is made before, and the sets are full again */
+    /* enough steps that the choice is made and the sets are full again */
+    enum { STEPS = 16 };
     uint64_t best = UINT64_MAX;
     for (uint32_t n = 0; n <= 6; n += IS_SANITIZED ? 3 : 1) best = MIN(best, fixed_cycles(n));
     open_run(&(struct choose_run){0});

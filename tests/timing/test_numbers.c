@@ -14,7 +14,8 @@ static const char chase_ptx[] =
          "loop:\nld.global.u64 %p, [%p];\nsub.u32 %n, %n, 1;\nsetp.ne.u32 %q, %n, 0;\n@%q bra loop;\n"
          "ld.param.u32 %n, [steps];\nsetp.eq.u64 %q, %p, 0;\n@%q st.global.u32 [%p], %n;\nret;\n}\n";
 
-enum { LINE = 128, CHASE_LINES = 1024 }; /* 128 KB: eight times the L1, a sixth of the L2 */
+/* 128 KB: eight times the L1, a sixth of the L2 */
+enum { LINE = 128, CHASE_LINES = 1024 };
 
 static uint64_t make_ring(struct rig *r)
 {
@@ -36,7 +37,7 @@ static void run_chase(struct rig *r, const char *machine)
 
 static void an_l2_hit_takes_120_cycles_and_dram_100_more(void **state)
 {
-    static struct rig r; /* the teardown may need it */
+    static struct rig r; /* At file scope: the teardown may need it. */
     run_chase(&r, "fermi");
     assert_true(rig_stat(&r, 1, "l1.misses") == CHASE_LINES);
     double l2 = rig_stat(&r, 1, "l1.aml"), dram = rig_stat(&r, 0, "l1.aml");
@@ -89,7 +90,7 @@ static void write_timed_chase(struct strbuf *ptx, uint32_t adds)
  * is the same few cycles of the SM wherever the line was. */
 static void check_timed_chase(const char *machine, const char *set, uint32_t adds, uint64_t l2, uint64_t dram)
 {
-    static struct rig r; /* the teardown may need it */
+    static struct rig r; /* At file scope: the teardown may need it. */
     struct strbuf ptx = {0};
     uint64_t beyond[2];
     write_timed_chase(&ptx, adds);
@@ -166,7 +167,7 @@ static const char fill_ptx[] =
 static void random_writes_reach_80_percent_of_the_crossbar_into_slices(void **state)
 {
     enum { CTAS = 15, THREADS = 256, LINES = 1024 };
-    static struct rig r; /* the teardown may need it */
+    static struct rig r; /* At file scope: the teardown may need it. */
     rig_open(&r, fill_ptx, &(struct rig_options){0});
     const struct machine *m = &r.machine;
     uint64_t to = rig_alloc(&r, 512 << 10), warm[] = {to, 64, 1, 30720},
@@ -188,7 +189,7 @@ static void random_writes_reach_80_percent_of_the_crossbar_into_slices(void **st
 static uint64_t fma_cycles(bool dependent, uint32_t warps, uint32_t loops, const char *set)
 {
     struct strbuf ptx = {0};
-    static struct rig r; /* the teardown may need it */
+    static struct rig r; /* At file scope: the teardown may need it. */
     strbuf_puts(&ptx, HEAD ".visible .entry fma(.param .u64 to, .param .u32 n)\n{\n.reg .u64 %o; .reg .u32 "
                            "%n; .reg .f32 %f<20>; "
                            ".reg .pred %q;\nld.param.u64 %o, [to]; ld.param.u32 %n, [n];\n");
@@ -236,7 +237,7 @@ static const char lanes_ptx[] =
 
 static void a_warp_makes_one_transaction_coalesced_and_32_scattered(void **state)
 {
-    static struct rig r; /* the teardown may need it */
+    static struct rig r; /* At file scope: the teardown may need it. */
     rig_open(&r, lanes_ptx, &(struct rig_options){0});
     uint64_t from = rig_alloc(&r, 32 * 4096), to = rig_alloc(&r, 128);
     uint64_t coalesced[] = {from, to, 4}, scattered[] = {from, to, 4096};
@@ -251,7 +252,7 @@ static void a_warp_makes_one_transaction_coalesced_and_32_scattered(void **state
 /* CTAs of one SM, counted by putting on as many as fit. */
 static uint32_t resident_ctas(const char *const *sets, uint32_t n, uint32_t threads, uint32_t *rule)
 {
-    static struct rig r; /* the teardown may need it */
+    static struct rig r; /* At file scope: the teardown may need it. */
     rig_open(&r, lanes_ptx, &(struct rig_options){.sets = sets, .set_count = n});
     const struct isa_kernel *k = emu_find_kernel(r.module, "lanes");
     unsigned char params[64] = {0};

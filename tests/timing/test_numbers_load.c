@@ -11,7 +11,8 @@
 #include "../../bench/latency.h"
 #include "../sanitized.h"
 
-static struct latency_rig rig; /* the teardown may need it */
+/* At file scope: the teardown may need it. */
+static struct latency_rig rig;
 
 static int close_rig(void **state)
 {

@@ -10,7 +10,8 @@ static const char ptx[] =
     "ld.param.u64 %p, [from]; ld.param.u64 %o, [to]; mov.u32 %t, %tid.x; mul.wide.u32 %a, %t, 128;\n"
     "add.u64 %p, %p, %a; add.u64 %o, %o, %a; ld.global.u32 %v, [%p]; st.global.u32 [%o], %v;\nret;\n}\n";
 
-static struct rig r; /* the teardown may need it */
+/* At file scope: the teardown may need it. */
+static struct rig r;
 
 /* Each lane loads a line of its own: a warp waits for 32 answers. */
 static void expect_end(const char *const *sets, uint32_t count)

@@ -46,7 +46,8 @@ static struct nap nap_once(const char *set, uint32_t ns, uint32_t step, uint64_t
 
 static void expect_cycles(struct nap n, uint64_t cycles)
 {
-    enum { AROUND = 60 }; /* the reads of the clocks and the issue of the sleep */
+    /* cycles around the sleep: the reads of the clocks and the issue of the sleep */
+    enum { AROUND = 60 };
     assert_in_range(n.clock_after - n.clock, cycles, cycles + AROUND);
 }
 

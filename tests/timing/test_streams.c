@@ -20,9 +20,16 @@ static const char ptx[] =
     ".visible .entry tell(.param .u64 flag)\n{\n.reg .u64 %f;\nld.param.u64 %f, [flag];\n"
     "st.volatile.global.u32 [%f], 1;\nret;\n}\n";
 
-enum { CTAS = 7 /* two such grids find 15 SMs */, THREADS = 128, WORDS = CTAS * THREADS, ROUNDS = 200 };
+enum {
+    /* two such grids find 15 SMs */
+    CTAS = 7,
+    THREADS = 128,
+    WORDS = CTAS * THREADS,
+    ROUNDS = 200
+};
 
-struct lane { /* the memory of one stream */
+/* the memory of one stream */
+struct lane {
     uint64_t in, out;
 };
 

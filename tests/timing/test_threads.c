@@ -6,7 +6,8 @@
 
 #include "base/hash.h"
 
-enum { CTAS = 24, BLOCK = 96, WORDS = 320 }; /* 256 that race, 64 that are summed */
+/* Of the words 256 race and 64 are summed. */
+enum { CTAS = 24, BLOCK = 96, WORDS = 320 };
 
 static const char ptx[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"

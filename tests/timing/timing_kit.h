@@ -26,7 +26,8 @@ struct rig {
 };
 
 struct rig_options {
-    const char *machine; /* NULL: fermi */
+    /* NULL: fermi */
+    const char *machine;
     const char *const *sets;
     uint32_t set_count;
     struct timed_options timed;

@@ -27,20 +27,22 @@ struct bench {
     struct dram_params params;
     struct addrmap_params map_params;
     struct clock_domain clock, core;
-    uint32_t slices, link_depth, drain_every; /* the mock takes an answer every drain_every clocks */
+    /* the mock takes an answer every drain_every clocks */
+    uint32_t slices, link_depth, drain_every;
     bool no_skip;
     /* the channel has its clocks as late as dram_seen_at allows */
     bool is_lazy;
     struct dram_observer observer;
-    /* what happens */
-    struct event *events; /* in order of clock */
+    /* what happens, in order of clock */
+    struct event *events;
     uint32_t event_count;
-    /* what came out of it */
-    uint64_t *back; /* by token: clock at which it was back, 0 = not */
+    /* What came out of it. By token: clock at which it was back, 0 = not. */
+    uint64_t *back;
     uint32_t *order;
     uint32_t back_count;
     struct dram_stats stats;
-    uint64_t end; /* clock at which all was done */
+    /* clock at which all was done */
+    uint64_t end;
     uint32_t live;
 };
 

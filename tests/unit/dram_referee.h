@@ -28,11 +28,13 @@ enum rule {
     RULE_RP_REFRESH,
     RULE_RC_REFRESH,
     RULE_RFC,
-    RULE_PAIRS, /* up to here: rows of the table */
+    /* up to here: rows of the table */
+    RULE_PAIRS,
     RULE_FAW = RULE_PAIRS,
     RULE_DATA_OVERLAP,
     RULE_RTRS,
-    RULE_STATE, /* a command that the bank's row does not allow */
+    /* a command that the bank's row does not allow */
+    RULE_STATE,
     RULE_COUNT
 };
 
@@ -45,7 +47,8 @@ struct command {
 };
 
 struct pair_rule {
-    uint32_t first, second; /* masks of commands */
+    /* masks of commands */
+    uint32_t first, second;
     enum scope scope;
     uint32_t span;
 };

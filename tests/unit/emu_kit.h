@@ -29,7 +29,8 @@ struct kit {
     VEC(struct isa_func) funcs;
     VEC(uint32_t) targets;
     VEC(struct isa_loc) locs;
-    struct isa_kernel proto; /* sizes that the kernel is to have */
+    /* sizes that the kernel is to have */
+    struct isa_kernel proto;
     uint32_t params[64];
     struct emu_stats stats;
     struct emu_fault fault;

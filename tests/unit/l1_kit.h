@@ -28,7 +28,8 @@ struct bench {
     tick wake;
     struct sm_port *port;
     struct l1 *l1;
-    uint64_t next_cycle; /* the first that has not been ticked */
+    /* the first that has not been ticked */
+    uint64_t next_cycle;
     uint32_t extra_lines;
 };
 

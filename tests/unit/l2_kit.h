@@ -11,9 +11,11 @@
 
 enum { CORE = 10, L2P = 20, NOTES_MAX = 64 };
 
-struct note { /* something that came out of a link, or an atomic that took effect */
+/* something that came out of a link, or an atomic that took effect */
+struct note {
     uint32_t id;
-    uint64_t cycle; /* L2 cycle */
+    /* L2 cycle */
+    uint64_t cycle;
 };
 
 struct rig {
@@ -23,9 +25,11 @@ struct rig {
     struct req_pool pool;
     struct link in, out, to_dram, from_dram;
     uint64_t cycle;
-    uint32_t dram_cycles; /* the mock DRAM answers a read this long after it took it */
+    /* the mock DRAM answers a read this long after it took it */
+    uint32_t dram_cycles;
     bool dram_stopped, out_stopped;
-    struct note dram[NOTES_MAX]; /* reads under way */
+    /* reads under way */
+    struct note dram[NOTES_MAX];
     uint32_t dram_count;
     struct note replies[NOTES_MAX], fetches[NOTES_MAX], writes[NOTES_MAX], atomics[NOTES_MAX];
     uint32_t reply_count, fetch_count, write_count, atomic_count;

@@ -18,7 +18,8 @@
 struct ptx_kit {
     struct emu_device *device;
     struct emu_module *module;
-    uint64_t params[8]; /* each takes 8 bytes */
+    /* each takes 8 bytes */
+    uint64_t params[8];
     uint32_t ctas_per_sm;
     struct emu_stats stats;
     struct emu_fault fault;

@@ -21,17 +21,20 @@ struct rig {
     struct mech_gpu *mech_gpu;
     struct sm *sm;
     tick now;
-    uint32_t latency; /* cycles */
+    /* cycles */
+    uint32_t latency;
     bool no_skip;
+    /* ring, in order of due */
     struct {
         uint32_t req;
         tick due;
-    } replies[RIG_REPLIES]; /* ring, in order of due */
+    } replies[RIG_REPLIES];
     uint32_t reply_head, reply_count;
     uint64_t requests[REQ_CLASS_COUNT], kinds[3];
     struct emu_fault fault;
     uint64_t ctas_done, ticks;
-    uint32_t shared_wish; /* of the launches */
+    /* of the launches */
+    uint32_t shared_wish;
     /* the scheduling policy; NULL: the default */
     const char *policy;
     /* sm_setup */

@@ -9,7 +9,8 @@
 
 struct step_owed {
     uint32_t record, lanes;
-    struct warp *waits; /* for the result; NULL: nobody */
+    /* for the result; NULL: nobody */
+    struct warp *waits;
 };
 
 struct step_run {

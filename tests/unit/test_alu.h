@@ -16,10 +16,12 @@
 enum { ALU_ROWS = 64, ALU_FIRST_DST = 2, ALU_FIRST_SRC = 16 };
 
 struct alu_case {
-    struct isa_inst inst; /* op, flags, mod, ...; operands are filled in */
+    /* op, flags, mod, ...; operands are filled in */
+    struct isa_inst inst;
     uint64_t src[ISA_SRC_MAX][ISA_LANES], out[ISA_DST_MAX][ISA_LANES];
     uint32_t mask;
-    int alias; /* destination 0 shares the rows of this source; -1 = none */
+    /* destination 0 shares the rows of this source; -1 = none */
+    int alias;
     uint32_t rows[ALU_ROWS * ISA_LANES] __attribute__((aligned(64)));
     uint32_t pred[8];
 };

@@ -12,7 +12,7 @@ struct values {
     bool flag;
     uint32_t number, choice, fraction;
     uint64_t big, size;
-    char text[PARAM_TEXT_BYTES], file[PARAM_FILE_BYTES];
+    char text[PARAM_STRING_BYTES], file[PARAM_PATH_BYTES];
 };
 
 static const char *const names[] = {"first", "second", NULL};
@@ -109,9 +109,9 @@ static void wrong_values_are_refused(void **state)
         "1e-1",  "0,5",   "1.5x",   "1.x", "x.1", "0x1", "100000000000000000000"};
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
         expect_error("v.fraction", bad[i], "a number from 0.005 to 1.5 with at most three decimals, got");
-    char text[PARAM_FILE_BYTES + 1];
+    char text[PARAM_PATH_BYTES + 1];
     memset(text, 'a', sizeof text);
-    text[PARAM_TEXT_BYTES] = 0;
+    text[PARAM_STRING_BYTES] = 0;
     expect_error("v.text", text, "at most 63 characters");
 }
 
@@ -127,8 +127,8 @@ static void a_file_must_be_readable(void **state)
     expect_error("v.file", path,
                  "a file that can be read (No such file or directory), got '/tmp/heddle-test-");
     expect_error("v.file", "/tmp", "a file that can be read (Is a directory), got '/tmp'");
-    char deep[PARAM_FILE_BYTES + 16] = "/"; /* a path that opens, but is too long */
-    while (strlen(deep) < PARAM_FILE_BYTES) strcat(deep, "./");
+    char deep[PARAM_PATH_BYTES + 16] = "/"; /* a path that opens, but is too long */
+    while (strlen(deep) < PARAM_PATH_BYTES) strcat(deep, "./");
     strcat(deep, "dev/null");
     expect_error("v.file", deep, "at most 255 characters");
 }

@@ -13,9 +13,9 @@ static const char *other_value(const struct run_option *row)
 {
     switch (row->kind) {
     case RUN_FLAG: return "1";
-    case RUN_U32:
-    case RUN_U64: return "20";
-    case RUN_TEXT: return "fermi";
+    case RUN_NUMBER:
+    case RUN_NUMBER64: return "20";
+    case RUN_STRING: return "fermi";
     case RUN_CHOICE: return row->choices[1];
     case RUN_LIST: return "a=1\nb=2";
     }
@@ -24,8 +24,8 @@ static const char *other_value(const struct run_option *row)
 
 static const char *wrong_value(const struct run_option *row)
 {
-    static const char *const values[] = {[RUN_FLAG] = "maybe", [RUN_U32] = "-1",    [RUN_U64] = "12x",
-                                         [RUN_TEXT] = "",      [RUN_CHOICE] = "no", [RUN_LIST] = NULL};
+    static const char *const values[] = {[RUN_FLAG] = "maybe", [RUN_NUMBER] = "-1",    [RUN_NUMBER64] = "12x",
+                                         [RUN_STRING] = "",      [RUN_CHOICE] = "no", [RUN_LIST] = NULL};
     return values[row->kind];
 }
 
@@ -144,7 +144,7 @@ static void bounds_hold(void **state)
     for (const struct run_option *row = run_option_rows; row->name; row++) {
         struct arena a = {0};
         struct run_options o;
-        if (row->kind != RUN_U32 && row->kind != RUN_U64) continue;
+        if (row->kind != RUN_NUMBER && row->kind != RUN_NUMBER64) continue;
         const uint64_t inside[] = {row->min, row->max}, outside[] = {row->min - 1, row->max + 1};
         run_options_init(&o);
         for (int i = 0; i < 2; i++) {

@@ -6,7 +6,8 @@
 
 enum { PITCH = 4096, SLICE = 16 * PITCH };
 
-struct sample { /* the coordinates of lane l are x + l, y, z */
+/* the coordinates of lane l are x + l, y, z */
+struct sample {
     float x, y, z;
     uint32_t dims;
     bool is_linear, is_border;

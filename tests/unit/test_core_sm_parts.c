@@ -210,7 +210,8 @@ static void the_calendar_finds_what_is_next_from_any_cycle(void **state)
 
 /* ---- collectors ---- */
 
-static struct uop two_reads = {.cls = CLASS_SP, .read_count = 2, .reads = {0, 16}}; /* of one bank */
+/* Both reads are of one bank. */
+static struct uop two_reads = {.cls = CLASS_SP, .read_count = 2, .reads = {0, 16}};
 static const struct uop *two_reads_of(void *ctx, uint32_t flight, struct collector_reader *reader)
 {
     (void)ctx, (void)flight;

@@ -157,7 +157,8 @@ static void so_it_is_for_any_times(void **state)
 
 struct tally {
     struct crew *crew;
-    uint32_t done[WORKERS][16]; /* each on a line of its own */
+    /* each on a line of its own */
+    uint32_t done[WORKERS][16];
 };
 
 /* A worker reports what the caller told it, plus its own number. */

@@ -480,8 +480,10 @@ static void a_reduction_may_outlive_its_cta(void **state)
 /* ---- whole kernels in any order ---- */
 struct program {
     const char *file, *kernel;
-    uint32_t grid, block, shared, buffers, bytes; /* each buffer; the first one is filled at random */
-    uint32_t word;                                /* behind the pointers */
+    /* each buffer; the first one is filled at random */
+    uint32_t grid, block, shared, buffers, bytes;
+    /* behind the pointers */
+    uint32_t word;
 };
 
 static const struct program programs[] = {

@@ -116,7 +116,8 @@ enum { STEPS = 40, ROUNDS = 3, ELEMENTS_MAX = 32, EXTRA = 24 };
 
 struct world {
     struct rng rng;
-    uint32_t n; /* elements of the array */
+    /* elements of the array */
+    uint32_t n;
     struct strbuf text;
     uint32_t indices[STEPS];
     uint32_t a[ELEMENTS_MAX][ISA_LANES], acc[ISA_LANES], extra[EXTRA][ISA_LANES];
@@ -330,7 +331,8 @@ static void an_index_beyond_the_array_is_a_fault(void **unused)
 
 /* ---- the operand collector ---- */
 
-enum { INDEX = 0, ELEMENT = 33 }; /* registers of different banks */
+/* registers of different banks */
+enum { INDEX = 0, ELEMENT = 33 };
 
 static const struct uop *move_of(void *uop, uint32_t flight, struct collector_reader *reader)
 {

@@ -19,12 +19,15 @@ enum { MEM_WORDS = 64, LOCAL_BYTES = 65536, STEPS_MAX = 200000, SLOT_ROOM = 64 }
 
 struct machine {
     const struct routine *u;
-    bool physical;           /* registers by u->phys, slots by u->slot_offset */
-    uint32_t regs[4096 * 2]; /* vreg v at 2v, or physical register r at r */
+    /* registers by u->phys, slots by u->slot_offset */
+    bool physical;
+    /* vreg v at 2v, or physical register r at r */
+    uint32_t regs[4096 * 2];
     bool preds[4096];
     uint8_t local[LOCAL_BYTES];
     uint32_t mem[MEM_WORDS];
-    uint64_t trace[MEM_WORDS / 2]; /* of each 8 bytes: hash of the stores to them, in their order */
+    /* of each 8 bytes: hash of the stores to them, in their order */
+    uint64_t trace[MEM_WORDS / 2];
 };
 
 static uint32_t reg_at(const struct machine *m, uint32_t v) { return m->physical ? m->u->phys[v] : 2 * v; }
@@ -136,7 +139,8 @@ static bool run(struct machine *m)
 struct gen {
     struct routine *u;
     struct rng rng;
-    uint32_t vars[3][40], var_count[3]; /* written and read anywhere */
+    /* written and read anywhere */
+    uint32_t vars[3][40], var_count[3];
     uint32_t budget;
 };
 

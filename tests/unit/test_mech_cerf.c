@@ -46,7 +46,8 @@ static const struct mech_ports ports = {.banks = 1,
 
 static _Alignas(16) unsigned char cerf[4096];
 static uint32_t params[3];
-static const uint64_t live[MECH_REGISTER_WORDS] = {0x0f}; /* 0 to 3; 4 to 7 are dead */
+/* Registers 0 to 3; 4 to 7 are dead. */
+static const uint64_t live[MECH_REGISTER_WORDS] = {0x0f};
 
 static int reset(void **state)
 {

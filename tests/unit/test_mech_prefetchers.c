@@ -1,7 +1,12 @@
 /* test_mech_prefetchers.c: prefetchers, from hand-made events: sld, and which warps str prefetches for. */
 #include "mech_kit.h"
 
-enum { LINE = 128, BASE = 0x10000 /* where a macro block begins */, PC = 7 };
+enum {
+    LINE = 128,
+    /* where a macro block begins */
+    BASE = 0x10000,
+    PC = 7
+};
 
 static uint64_t line_at(uint32_t i) { return BASE + (uint64_t)i * LINE; }
 

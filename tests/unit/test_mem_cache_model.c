@@ -19,7 +19,8 @@ struct model_line {
 };
 
 struct model {
-    struct cache_geometry g; /* ways: those in use */
+    /* ways: those in use */
+    struct cache_geometry g;
     uint32_t ways_max;
     uint64_t clock;
     struct model_line lines[LINES_MAX];

@@ -11,7 +11,8 @@ enum { SETS = 2, LINE = 128 };
 
 struct calls {
     uint32_t victims, touches, inserts, evicts, clears;
-    uint32_t set, ways; /* of the newest view */
+    /* of the newest view */
+    uint32_t set, ways;
     uint64_t mask[5], addr, evicted;
 };
 

@@ -58,13 +58,15 @@ static void another_row_that_is_open_is_not_a_hit(void **state)
 /* ---- batches of writes ---- */
 
 struct columns {
-    char text[64]; /* r or w for each request, in the order of their last column commands */
+    /* r or w for each request, in the order of their last column commands */
+    char text[64];
     uint32_t count, commands;
 };
 
 static void note_column(void *ctx, uint64_t clock, uint32_t bank, enum dram_command command, uint32_t row)
 {
-    enum { BURSTS = 2 }; /* of a line */
+    /* bursts of a line */
+    enum { BURSTS = 2 };
     struct columns *c = ctx;
     if (command != DRAM_READ && command != DRAM_WRITE) return;
     if (++c->commands % BURSTS == 0) c->text[c->count++] = command == DRAM_READ ? 'r' : 'w';

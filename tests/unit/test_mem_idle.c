@@ -15,7 +15,8 @@
 
 enum { SLICES_MAX = 64 };
 
-struct pair { /* slice 0, channel 0 */
+/* slice 0, channel 0 */
+struct pair {
     struct machine machine;
     struct clock_domain core, l2_clock, dram_clock;
     struct addrmap *map;

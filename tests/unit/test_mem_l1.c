@@ -517,7 +517,7 @@ static void every_statistic_has_a_row(void **state)
 {
     static uint8_t covered[sizeof(struct l1_stats)];
     for (const struct stat_row *r = l1_stat_rows; r->name; r++)
-        memset(covered + r->offset, 1, sizeof(uint64_t) * (r->type == STAT_HIST ? r->length : 1));
+        memset(covered + r->offset, 1, sizeof(uint64_t) * (r->type == STAT_HISTOGRAM ? r->length : 1));
     for (size_t i = 0; i < sizeof covered; i++)
         if (!covered[i]) fail_msg("the counter at byte %zu of l1_stats has no row", i);
 }

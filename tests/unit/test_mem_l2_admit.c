@@ -11,7 +11,8 @@ struct driver {
     struct rng rng;
     uint64_t seed;
     uint32_t sent, got;
-    uint32_t next; /* waits for the access queue, or REQ_NONE */
+    /* waits for the access queue, or REQ_NONE */
+    uint32_t next;
 };
 
 /* Everything is tiny, and the combinations of the options take turns. */
@@ -140,7 +141,8 @@ struct sleeps {
     /* cycles in which the slice slept, and those of them with a stall that no cycle had found: it was
      * predicted */
     uint64_t all, predicted;
-    tick ran; /* the newest cycle that was not slept through */
+    /* the newest cycle that was not slept through */
+    tick ran;
 };
 
 static void step_asleep(struct rig *r, void *ctx)

@@ -26,7 +26,8 @@ struct bench {
     uint64_t cycle;
 };
 
-static struct bench *current; /* take_reply ends requests in its pool */
+/* take_reply ends requests in its pool */
+static struct bench *current;
 
 static void take_reply(void *ctx, tick now, uint32_t id)
 {

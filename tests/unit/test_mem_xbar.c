@@ -19,8 +19,10 @@ struct rig {
     struct link from_sm[PORTS_MAX], to_slice[PORTS_MAX], from_slice[PORTS_MAX], to_sm[PORTS_MAX];
     struct link *ptr[4][PORTS_MAX];
     uint64_t cycle;
-    bool no_notes;  /* each port is looked at in each cycle */
-    uint32_t first; /* port that run_list uses */
+    /* each port is looked at in each cycle */
+    bool no_notes;
+    /* port that run_list uses */
+    uint32_t first;
 };
 
 static void rig_defaults(struct rig *r)

@@ -10,7 +10,8 @@
 
 enum { PERIOD = 10, PORTS_MAX = 70, CYCLES = 3000 };
 
-struct side { /* a network with its links */
+/* a network with its links */
+struct side {
     struct xbar_params p;
     struct xbar_net net;
     struct xbar_net_stats stats;

@@ -43,7 +43,8 @@ static const char program_ptx[] =
 
 static struct rt_kit_wrapper wrapper;
 static void **program;
-static char line, narrow, wild, fetch, missing; /* stand for the stubs of the kernels */
+/* Their addresses stand for the stubs of the kernels. */
+static char line, narrow, wild, fetch, missing;
 static float factor;
 static uint32_t counter, *shared_word;
 static const dim3 one = {1, 1, 1}, warp = {32, 1, 1};

@@ -11,7 +11,8 @@
 #include "emu/emu.h"
 #include "lower/lower.h"
 
-struct params { /* the kernel's parameter block */
+/* the kernel's parameter block */
+struct params {
     uint64_t out;
     uint8_t bytes[24];
     uint8_t small;

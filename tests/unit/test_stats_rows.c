@@ -32,7 +32,7 @@ static void every_statistic_that_a_printer_names_is_counted(void **state)
     for (uint32_t i = 0; i < STATS_NAME_COUNT; i++) {
         const struct stat_row *r = find(stats_names[i], &times);
         if (!r) fail_msg("no component counts %s", stats_names[i]);
-        assert_true(r->type == STAT_U64 || r->type == STAT_HIST);
+        assert_true(r->type == STAT_COUNT || r->type == STAT_HISTOGRAM);
     }
 }
 
@@ -49,14 +49,14 @@ static void every_row_has_a_name_of_its_own_a_unit_and_a_meaning(void **state)
                 fail_msg("%s does not begin with %s.", r->name, t.group);
             if (!r->unit) fail_msg("%s has no unit", r->name);
             if (!r->help || !*r->help) fail_msg("%s has no meaning", r->name);
-            if (r->type == STAT_HIST && r->length < 2) fail_msg("%s has %u buckets", r->name, r->length);
+            if (r->type == STAT_HISTOGRAM && r->length < 2) fail_msg("%s has %u buckets", r->name, r->length);
         }
 }
 
 static bool counts_at(const struct stat_row *rows, size_t offset)
 {
     for (const struct stat_row *r = rows; r->name; r++)
-        if (r->type == STAT_U64 && r->offset == offset) return true;
+        if (r->type == STAT_COUNT && r->offset == offset) return true;
     return false;
 }
 

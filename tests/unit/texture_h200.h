@@ -33,9 +33,12 @@ static const uint32_t texels_6[] = {0x54df5be3, 0x5b71556f, 0x51eb5b39, 0x58d259
 
 struct recorded_fetch {
     uint8_t texture, mode;
-    bool is_int;      /* integer coordinates */
-    uint32_t x[3];    /* bits */
-    uint32_t rgba[4]; /* bits */
+    /* integer coordinates */
+    bool is_int;
+    /* bits */
+    uint32_t x[3];
+    /* bits */
+    uint32_t rgba[4];
 };
 static const struct recorded_fetch recorded_fetches[] = {
     {1, 0, false, {0xc1000000, 0x00000000, 0x00000000}, {0x40a72380, 0x00000000, 0x00000000, 0x00000000}},

@@ -14,13 +14,23 @@ export const VERDICTS = [
   },
   { name: "trend only", sign: "≈", kind: "trend", meaning: "sign and order hold" },
   { name: "not reproduced", sign: "✗", kind: "no", meaning: "sign or order does not hold" },
-  { name: "not comparable", sign: "–", kind: "open", meaning: "one of both numbers is no result, or our runs give none" },
+  {
+    name: "not comparable",
+    sign: "–",
+    kind: "open",
+    meaning: "one of both numbers is no result, or our runs give none",
+  },
   { name: "open", sign: "…", kind: "open", meaning: "runs are missing" },
 ];
 
 export function badge(verdict) {
   const v = VERDICTS.find((x) => x.name === verdict);
-  return h("span", { class: `verdict ${v.kind}` }, h("span", { "aria-hidden": "true" }, v.sign), ` ${v.name}`);
+  return h(
+    "span",
+    { class: `verdict ${v.kind}` },
+    h("span", { "aria-hidden": "true" }, v.sign),
+    ` ${v.name}`,
+  );
 }
 
 export const count = (claims, verdict) => claims.filter((c) => c.verdict === verdict).length;
@@ -37,7 +47,11 @@ export function claimsTable(claims, { caption, withFigure }) {
   const format = (row) => formats(row.source.figure, row.source.measures.get(row.claim.measure));
   const unitless = (v) => (v === undefined ? null : v);
   const columns = [
-    { title: "Claim", value: (r) => r.claim.id, show: (r) => h("span", { title: r.claim.note || null }, r.claim.id) },
+    {
+      title: "Claim",
+      value: (r) => r.claim.id,
+      show: (r) => h("span", { title: r.claim.note || null }, r.claim.id),
+    },
     withFigure && {
       title: "Figure",
       value: (r) => r.source.key,
@@ -52,7 +66,12 @@ export function claimsTable(claims, { caption, withFigure }) {
       value: (r) => unitless(r.claim.paper),
       show: (r) => format(r).paper(r.claim.paper),
     },
-    { title: "Heddle", number: true, value: (r) => unitless(r.claim.ours), show: (r) => format(r).value(r.claim.ours) },
+    {
+      title: "Heddle",
+      number: true,
+      value: (r) => unitless(r.claim.ours),
+      show: (r) => format(r).value(r.claim.ours),
+    },
     {
       title: "Difference",
       number: true,

@@ -12,7 +12,9 @@ export class Report {
     );
     for (const figure of this.figures) figure.tuples = tuplesOf(figure, this.figures, this.runs);
     this.workloads = firstOfEach(json.experiments.flatMap((e) => e.workloads));
-    this.machines = [...new Set(json.experiments.flatMap((e) => e.columns.map((c) => c.machine ?? e.machine)))];
+    this.machines = [
+      ...new Set(json.experiments.flatMap((e) => e.columns.map((c) => c.machine ?? e.machine))),
+    ];
   }
 
   /** Figures that show a run, for its page. */
@@ -40,8 +42,8 @@ function firstOfEach(workloads) {
 const MEAN = null; // the workload of a mean's cell
 
 /**
- * Members without a value are not in the file. A cell knows the key of its run also when nobody has made it; then there is no page to
- * open.
+ * Members without a value are not in the file. A cell knows the key of its run also when nobody has made it;
+ * then there is no page to open.
  */
 function completeCells(experiments, runs) {
   for (const e of experiments)
@@ -64,7 +66,8 @@ export class Figure {
     this.measures = new Map(figure.measures.map((m) => [m.name, m]));
   }
 
-  /** What is left of it under a filter { hidden: Set of workloads, machines: Set that are hidden }, in the order of `sort`. */
+  /** What is left of it under a filter { hidden: Set of workloads, machines: Set that are hidden }, in the
+   * order of `sort`. */
   view(filter, sort) {
     const { experiment, figure } = this;
     const columns = figure.columns.filter(
@@ -88,7 +91,8 @@ export class View {
     this.columns = columns;
     this.measures = source.figure.measures;
     this.isFiltered = workloads.length < allCount;
-    const place = new Map(source.experiment.workloads.map((w, i) => [w.name, i])); // whatever is hidden or sorted: colours stay
+    // by place in the experiment, so that hiding and sorting change no colour
+    const place = new Map(source.experiment.workloads.map((w, i) => [w.name, i]));
     this.rows = workloads.map((w) => ({
       workload: w.name,
       label: w.as || w.name,
@@ -102,10 +106,14 @@ export class View {
     for (const of of classes)
       if (this.rows.some((r) => r.class === of))
         this.rows.push({ workload: MEAN, of, label: `mean of ${of}`, isMean: true });
-    if (allCount === 0)
-      this.rows = [{ workload: null, label: "value", index: 0, isMean: false }]; // arithmetic of parameters alone
+    // without workloads: arithmetic of parameters alone
+    if (allCount === 0) this.rows = [{ workload: null, label: "value", index: 0, isMean: false }];
     else if (workloads.length > 0 && source.figure.cells.some((c) => c.workload === MEAN))
-      this.rows.push({ workload: MEAN, label: this.isFiltered ? `mean of ${workloads.length}` : "mean", isMean: true });
+      this.rows.push({
+        workload: MEAN,
+        label: this.isFiltered ? `mean of ${workloads.length}` : "mean",
+        isMean: true,
+      });
   }
 
   /** The place of a column among all of the figure's. */
@@ -113,7 +121,8 @@ export class View {
     return this.figure.columns.indexOf(column);
   }
 
-  /** A cell, or one that is all open. The mean of fewer workloads is ours alone: the paper has no such number. */
+  /** A cell, or one that is all open. The mean of fewer workloads is ours alone: the paper has no such
+   * number. */
   cell(row, column, measure) {
     if (row.isMean && this.isFiltered)
       return {
@@ -141,7 +150,9 @@ export class View {
 
   /** Over the workloads that are shown, or those of a class. */
   meanOf(column, measure, of) {
-    const values = this.rows.filter((r) => !r.isMean && (!of || r.class === of)).map((r) => this.cell(r, column, measure).value);
+    const values = this.rows
+      .filter((r) => !r.isMean && (!of || r.class === of))
+      .map((r) => this.cell(r, column, measure).value);
     return values.length && values.every((v) => v !== null) ? mean(this.figure.mean, values) : null;
   }
 

@@ -10,7 +10,8 @@ export function h(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** A button that copies `text`. From file:// a browser may refuse the clipboard; then the text is selected instead. */
+/** A button that copies `text`. From file:// a browser may refuse the clipboard; then the text is selected
+ * instead. */
 export function command(text) {
   const code = h("code", {}, text);
   const button = h("button", { type: "button", class: "small", "aria-label": `Copy: ${text}` }, "Copy");

@@ -1,5 +1,5 @@
-// figure.js: a figure on the page: title, controls, the picture or its numbers, the claims, the command. It is drawn when it comes near
-// the window, and again only when something that it shows has changed.
+// figure.js: a figure on the page: title, controls, the picture or its numbers, the claims, the command. It
+// is drawn when it comes near the window, and again only when something that it shows has changed.
 import { claimsTable } from "./claims.js";
 import { command, h } from "./dom.js";
 import { canDraw, draw } from "./draw/index.js";
@@ -45,7 +45,9 @@ export function numbers(source) {
     })),
   ];
   const index =
-    sort.by === "name" ? 0 : 1 + pairs.findIndex((p) => p.column === sort.by[0] && p.measure.name === sort.by[1]);
+    sort.by === "name"
+      ? 0
+      : 1 + pairs.findIndex((p) => p.column === sort.by[0] && p.measure.name === sort.by[1]);
   return table({
     caption: `${source.figure.title}: values`,
     hideCaption: true,
@@ -64,7 +66,8 @@ function shownCell(source, cell, measure) {
   return [
     cell.run ? h("a", { href: address(`run/${cell.run}`) }, text) : text,
     cell.chosen && cell.chosen !== cell.column && h("small", { class: "muted" }, ` ${cell.chosen}`),
-    cell.paper !== null && h("small", { class: "paper", title: "the paper's" }, ` ◆ ${format.paper(cell.paper)}`),
+    cell.paper !== null &&
+      h("small", { class: "paper", title: "the paper's" }, ` ◆ ${format.paper(cell.paper)}`),
   ];
 }
 
@@ -76,7 +79,8 @@ function sortControl(source) {
     ["name", "name"],
   ];
   for (const column of source.figure.columns)
-    for (const m of source.figure.measures) options.push([`${column}|${m.name}`, cellTitle(source, column, m)]);
+    for (const m of source.figure.measures)
+      options.push([`${column}|${m.name}`, cellTitle(source, column, m)]);
   const select = h(
     "select",
     {},
@@ -89,7 +93,10 @@ function sortControl(source) {
   });
   select.addEventListener("change", () => {
     const by = select.value.includes("|")
-      ? [select.value.slice(0, select.value.lastIndexOf("|")), select.value.slice(select.value.lastIndexOf("|") + 1)]
+      ? [
+          select.value.slice(0, select.value.lastIndexOf("|")),
+          select.value.slice(select.value.lastIndexOf("|") + 1),
+        ]
       : select.value;
     setSort(source, { by, down: Array.isArray(by) });
   });
@@ -121,7 +128,8 @@ function saveSvg(source) {
 }
 
 /** The experiment's heading says it already. */
-const isOnly = ({ experiment, figure }) => experiment.figures.length === 1 && experiment.title === figure.title;
+const isOnly = ({ experiment, figure }) =>
+  experiment.figures.length === 1 && experiment.title === figure.title;
 
 export class FigureCard {
   constructor(source) {
@@ -145,7 +153,8 @@ export class FigureCard {
         { class: "controls" },
         this.sort.element,
         this.hasPicture && this.toggle,
-        this.hasPicture && h("button", { type: "button", class: "small", onclick: () => saveSvg(source) }, "Save SVG"),
+        this.hasPicture &&
+          h("button", { type: "button", class: "small", onclick: () => saveSvg(source) }, "Save SVG"),
       ),
       figure.missing > 0 &&
         h(

@@ -41,7 +41,8 @@ function workloadFilter(report) {
     "aria-label": "Search workloads or suites",
   });
   search.addEventListener("input", () => {
-    for (const { label } of boxes) label.hidden = !label.dataset.search.includes(search.value.trim().toLowerCase());
+    for (const { label } of boxes)
+      label.hidden = !label.dataset.search.includes(search.value.trim().toLowerCase());
   });
   const all = (hide) => () =>
     setHidden(
@@ -69,12 +70,18 @@ export function filterBar(report) {
     const names = new Set(report.workloads.map((w) => w.name));
     const hidden = [...state.hidden].filter((n) => names.has(n)).length;
     const machines = report.machines.filter((m) => !state.machines.has(m)).length;
-    summary.textContent = `${names.size - hidden} of ${names.size} workloads, ${machines} of ${report.machines.length} machines`;
+    summary.textContent =
+      `${names.size - hidden} of ${names.size} workloads, ` +
+      `${machines} of ${report.machines.length} machines`;
     reset.hidden = !state.hidden.size && !state.machines.size;
   };
   const reset = h(
     "button",
-    { type: "button", class: "small", onclick: () => change("filter", (s) => (s.hidden.clear(), s.machines.clear())) },
+    {
+      type: "button",
+      class: "small",
+      onclick: () => change("filter", (s) => (s.hidden.clear(), s.machines.clear())),
+    },
     "Show all",
   );
   onChange((what) => what === "filter" && update());

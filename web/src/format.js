@@ -2,7 +2,8 @@
 const MISSING = "–";
 const isMissing = (v) => v === null || v === undefined || Number.isNaN(v);
 
-/** With n places behind the point; `keep`: zeros at the end too, so that columns of measured numbers line up. */
+/** With n places behind the point; `keep`: zeros at the end too, so that columns of measured numbers line
+ * up. */
 function places(value, n, keep) {
   const shown = Number(value.toFixed(n)) || 0; // no -0
   return shown.toLocaleString("en-US", { minimumFractionDigits: keep ? n : 0, maximumFractionDigits: n });
@@ -20,7 +21,8 @@ export function percent(share, keep = false) {
   return isMissing(share) ? MISSING : `${places(share * 100, Math.abs(share) >= 10 ? 0 : 1, keep)}%`;
 }
 
-/** How a figure writes values of a measure: ours, the paper's (which has as many digits as it printed), differences, marks of an axis. */
+/** How a figure writes values of a measure: ours, the paper's (which has as many digits as it printed),
+ * differences, marks of an axis. */
 export function formats(figure, measure) {
   const unit = measure?.unit ?? "";
   const join = unit === "%" ? "%" : unit ? ` ${unit}` : "";

@@ -1,4 +1,5 @@
-// loads.js: the load instructions of a run: how each uses the L1, who evicts its lines, and what its prefetches were worth.
+// loads.js: the load instructions of a run: how each uses the L1, who evicts its lines, and what its
+// prefetches were worth.
 import { h } from "./dom.js";
 import { percent } from "./format.js";
 import { table } from "./table.js";
@@ -9,7 +10,8 @@ export function loadClass(load) {
   return load.stride_share >= 0.5 ? "strided" : "irregular";
 }
 
-/** Accuracy: the share of its prefetched lines that its accesses found here or on their way; null without any. */
+/** Accuracy: the share of its prefetched lines that its accesses found here or on their way; null without
+ * any. */
 export const prefetchUsed = (load) =>
   load.prefetches ? (load.prefetch_useful + load.prefetch_late) / load.prefetches : null;
 
@@ -22,7 +24,8 @@ export function prefetchLate(load) {
 const share = (value) => (value === null || value === undefined ? "–" : percent(value, true));
 
 /** The load that replaces its lines most often: "128 (70%)". */
-export const evictor = (load) => (load.evicted ? `${load.evictor_pc} (${percent(load.evictor_share, true)})` : "–");
+export const evictor = (load) =>
+  load.evicted ? `${load.evictor_pc} (${percent(load.evictor_share, true)})` : "–";
 
 /** Of the CUDA source, or of the PTX where only that is known. */
 export const sourceLine = (load) =>
@@ -54,9 +57,13 @@ const PREFETCHES = [
 ];
 
 const CAPTION =
-  "Each load instruction; the stride is the commonest between neighbouring warps. Reused and thrashed: each line is read twice or more, and half of the reads, or more, hit or miss. Strided: new lines, at one stride. Else irregular. Evicted: lines that it brought and that a miss of a load replaced, and the load that did so most often, with its share.";
+  "Each load instruction; the stride is the commonest between neighbouring warps. Reused and thrashed: " +
+  "each line is read twice or more, and half of the reads, or more, hit or miss. Strided: new lines, at " +
+  "one stride. Else irregular. Evicted: lines that it brought and that a miss of a load replaced, and the " +
+  "load that did so most often, with its share.";
 const OF_PREFETCHES =
-  " Prefetches: of the lines that were fetched for it, used are those that its accesses found, and late, of these, those that were still on their way.";
+  " Prefetches: of the lines that were fetched for it, used are those that its accesses found, and late, " +
+  "of these, those that were still on their way.";
 
 export function loads(run) {
   if (!run.loads?.length) return null;

@@ -45,7 +45,9 @@ function showPage(fresh) {
   overview.hidden = isRun;
   detail.hidden = !isRun;
   if (isRun) {
-    detail.replaceChildren(runPage(report, state.page.slice("run/".length), Math.min(detail.clientWidth, 540)));
+    detail.replaceChildren(
+      runPage(report, state.page.slice("run/".length), Math.min(detail.clientWidth, 540)),
+    );
     document.title = `${detail.querySelector("h2").textContent} · Heddle report`;
     if (fresh) focusOn(detail.querySelector("h2"), 0);
     return;

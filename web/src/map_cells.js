@@ -1,5 +1,5 @@
-// map_cells.js: where the columns of a heat map over two parameters stand, and where Poise went on it; columns without a run of the
-// workload have no cell.
+// map_cells.js: where the columns of a heat map over two parameters stand, and where Poise went on it;
+// columns without a run of the workload have no cell.
 export function mapCells(view) {
   const row = view.rows[0];
   const measure = view.measures[0];
@@ -12,10 +12,12 @@ export function mapCells(view) {
     .filter((c) => c.cell.value !== null || c.cell.run !== null);
 }
 
-const nearest = (values, to) => values.reduce((best, v) => (Math.abs(v - to) < Math.abs(best - to) ? v : best));
+const nearest = (values, to) =>
+  values.reduce((best, v) => (Math.abs(v - to) < Math.abs(best - to) ? v : best));
 
-/** Poise's marks on a map of warp tuples: each at the nearest tuple that was measured, with its shares of all predictions and of all
- * results; and the path of one SM through its first epoch. xs, ys: what was measured. */
+/** Poise's marks on a map of warp tuples: each at the nearest tuple that was measured, with its shares of all
+ * predictions and of all results; and the path of one SM through its first epoch. xs, ys: what was
+ * measured. */
 export function poiseMarks(tuples, xs, ys) {
   if (!tuples || !xs.length || !ys.length) return { marks: [], path: [] };
   const marks = new Map();

@@ -4,7 +4,7 @@ import { drawMatrix } from "./draw/matrix.js";
 import { drawSeries } from "./draw/series.js";
 import { bytes, number, percent, time } from "./format.js";
 import { loads } from "./loads.js";
-import { chartsOf, IN_PERCENT } from "./series.js";
+import { chartsOf, IN_PERCENT } from "./charts.js";
 import { address } from "./state.js";
 import { table } from "./table.js";
 import { current } from "./theme.js";
@@ -93,7 +93,12 @@ function stack(title, raw, names) {
 
 /** Joules in the unit that leaves one to three digits before the point. */
 function joules(value) {
-  const units = [[1, "J"], [1e-3, "mJ"], [1e-6, "µJ"], [0, "nJ"]];
+  const units = [
+    [1, "J"],
+    [1e-3, "mJ"],
+    [1e-6, "µJ"],
+    [0, "nJ"],
+  ];
   const [scale, unit] = units.find(([least]) => value >= least);
   return `${number(value / (scale || 1e-9), 4)} ${unit}`;
 }
@@ -137,7 +142,8 @@ function sharing(run, width) {
     h(
       "p",
       { class: "muted" },
-      "Loads of global memory that missed in the L1 of the row's SM while the L1 of the column's SM held the line. A miss counts for each of its holders.",
+      "Loads of global memory that missed in the L1 of the row's SM while the L1 of the column's SM held " +
+        "the line. A miss counts for each of its holders.",
     ),
     h("figure", {}, drawMatrix(run.sharing, { width, theme: current(), label: "who shares with whom" })),
   );
@@ -179,7 +185,8 @@ function series(run, width) {
     "section",
     {},
     h("h3", {}, "Over time"),
-    names.length > SERIES_SHOWN && h("label", { class: "row" }, `Another of ${names.length} statistics: `, select),
+    names.length > SERIES_SHOWN &&
+      h("label", { class: "row" }, `Another of ${names.length} statistics: `, select),
     charts,
   );
 }
@@ -187,7 +194,11 @@ function series(run, width) {
 function statistics(run) {
   const rows = Object.entries(run.stats ?? {}).map(([name, value]) => ({ name, value }));
   if (!rows.length) return null;
-  const search = h("input", { type: "search", placeholder: "Search statistics", "aria-label": "Search statistics" });
+  const search = h("input", {
+    type: "search",
+    placeholder: "Search statistics",
+    "aria-label": "Search statistics",
+  });
   const shown = h("span", { class: "muted", "aria-live": "polite" }, `${rows.length} statistics`);
   const all = table({
     caption: "All statistics of the run",

@@ -1,4 +1,5 @@
-// state.js: where the reader is and what is filtered, kept in the address behind the '#', so that a link shows the same.
+// state.js: where the reader is and what is filtered, kept in the address behind the '#', so that a link
+// shows the same.
 //   #PAGE?hide=bfs,cfd&machines-=maxwell&sort.EXPERIMENT/FIGURE=COLUMN|MEASURE|down&table.EXPERIMENT/FIGURE=1
 const listeners = new Set();
 

@@ -52,7 +52,9 @@ export function summary(report) {
     h(
       "p",
       {},
-      `What the GPU simulator Heddle ${report.simulator || report.heddle} measured: ${plural(report.experiments.length, "experiment")} of ${plural(report.runs.size, "run")}, with ${plural(report.workloads.length, "workload")} on ${report.machines.join(", ")}. `,
+      `What the GPU simulator Heddle ${report.simulator || report.heddle} measured: ` +
+        `${plural(report.experiments.length, "experiment")} of ${plural(report.runs.size, "run")}, ` +
+        `with ${plural(report.workloads.length, "workload")} on ${report.machines.join(", ")}. `,
       claims.length
         ? `Where a paper has a number, it stands beside ours; of ${plural(claims.length, "claim")} ${count(
             claims.map((c) => c.claim),
@@ -81,7 +83,10 @@ function verdictLegend() {
 const FAILED_SHOWN = 12;
 
 function failedRuns(failed) {
-  const link = (r, i) => [i ? ", " : "", h("a", { href: address(`run/${r.key}`) }, `${r.workload} on ${r.machine}`)];
+  const link = (r, i) => [
+    i ? ", " : "",
+    h("a", { href: address(`run/${r.key}`) }, `${r.workload} on ${r.machine}`),
+  ];
   const more = failed.length > FAILED_SHOWN ? `, and ${failed.length - FAILED_SHOWN} more` : "";
   return h(
     "p",
@@ -95,7 +100,10 @@ function failedRuns(failed) {
 /** Its content is made when it is opened. */
 function lazyDetails(title, make) {
   const details = h("details", { class: "all-claims" }, h("summary", {}, title));
-  details.addEventListener("toggle", () => details.open && details.children.length === 1 && details.append(make()));
+  details.addEventListener(
+    "toggle",
+    () => details.open && details.children.length === 1 && details.append(make()),
+  );
   return details;
 }
 

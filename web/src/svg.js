@@ -1,5 +1,6 @@
-// svg.js: `heddle report --svg` runs this under node: node figures.cjs REPORT.json FOLDER. Each figure becomes a file with the name of its
-// experiment and its own, drawn by the page's code for print: white ground, black ink.
+// svg.js: `heddle report --svg` runs this under node: node figures.cjs REPORT.json FOLDER. Each figure
+// becomes a file with the name of its experiment and its own, drawn by the page's code for print: white
+// ground, black ink.
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseHTML } from "linkedom";

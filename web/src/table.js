@@ -1,4 +1,5 @@
-// table.js: a table whose heads sort it. columns: [{ title, value(row), show(row)?, number? }]. `fixed(row)` rows stay last.
+// table.js: a table whose heads sort it. columns: [{ title, value(row), show(row)?, number? }]. `fixed(row)`
+// rows stay last.
 import { h } from "./dom.js";
 import { number } from "./format.js";
 
@@ -12,13 +13,16 @@ function order(rows, column, down, fixed) {
     const noX = x === null || x === undefined,
       noY = y === null || y === undefined;
     if (noX || noY) return noX - noY;
-    return sign * (typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y)));
+    return (
+      sign * (typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y)))
+    );
   };
   const moving = rows.filter((r) => !fixed?.(r)).sort(compare);
   return [...moving, ...rows.filter((r) => fixed?.(r))];
 }
 
-/** sort: { index, down } and onSort(index, down), where somebody else keeps the order; else the table keeps it. */
+/** sort: { index, down } and onSort(index, down), where somebody else keeps the order; else the table keeps
+ * it. */
 export function table({ caption, columns, rows, sort, onSort, fixed, hideCaption, className }) {
   let own = sort ?? null,
     limit = FIRST_ROWS;
@@ -74,7 +78,11 @@ function line(columns, row, fixed) {
         : column.number
           ? number(column.value(row), 3, true)
           : (column.value(row) ?? "–");
-      return h(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : null, class: column.number ? "number" : null }, shown);
+      return h(
+        i === 0 ? "th" : "td",
+        { scope: i === 0 ? "row" : null, class: column.number ? "number" : null },
+        shown,
+      );
     }),
   );
 }

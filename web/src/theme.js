@@ -1,5 +1,6 @@
-// theme.js: colours of figures. Hues are Okabe and Ito's, which colour-blind readers can tell apart, then Tol's; order
-// puts neighbours far from each other. The yellow of the original is too pale on white and is left out.
+// theme.js: colours of figures. Hues are Okabe and Ito's, which colour-blind readers can tell apart, then
+// Tol's; order puts neighbours far from each other. The yellow of the original is too pale on white and is
+// left out.
 const LIGHT = [
   "#0072B2",
   "#E69F00",
@@ -80,7 +81,8 @@ let chosen = typeof document === "undefined" ? null : stored();
 
 export const current = () => themes[chosen ?? (system?.matches ? "dark" : "light")];
 
-/** Marks the document for the style sheet, and calls `changed` whenever reader or system change their mind. */
+/** Marks the document for the style sheet, and calls `changed` whenever reader or system change their
+ * mind. */
 export function watch(changed) {
   const apply = () => {
     document.documentElement.dataset.theme = current().name;

@@ -1,5 +1,5 @@
-// browser.mjs: headless Chromium through its DevTools protocol over a pipe (file descriptors 3 and 4; messages end in a zero byte), so that no
-// package is needed to drive it.
+// browser.mjs: headless Chromium through its DevTools protocol over a pipe (file descriptors 3 and 4;
+// messages end in a zero byte), so that no package is needed to drive it.
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -107,13 +107,19 @@ class Page {
       this.errors.push(p.exceptionDetails.exception?.description ?? p.exceptionDetails.text);
     if (method === "Runtime.consoleAPICalled" && ["error", "warning", "assert"].includes(p.type))
       this.errors.push(`console.${p.type}: ${p.args.map((a) => a.value ?? a.description).join(" ")}`);
-    if (method === "Log.entryAdded" && ["error", "warning"].includes(p.entry.level)) this.errors.push(p.entry.text);
+    if (method === "Log.entryAdded" && ["error", "warning"].includes(p.entry.level))
+      this.errors.push(p.entry.text);
     if (method === "Network.requestWillBeSent") this.requests.push(p.request.url);
     if (method === "Page.loadEventFired") this.loaded?.();
   }
 
   size(width, height) {
-    return this.send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: false });
+    return this.send("Emulation.setDeviceMetricsOverride", {
+      width,
+      height,
+      deviceScaleFactor: 1,
+      mobile: false,
+    });
   }
 
   async open(url) {

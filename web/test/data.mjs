@@ -1,4 +1,5 @@
-// data.mjs REPORT.html TITLE: the data of a page is JSON that no text can end, and has a figure of this title.
+// data.mjs REPORT.html TITLE: the data of a page is JSON that no text can end, and has a figure of this
+// title.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 

@@ -1,5 +1,5 @@
-// page.test.mjs REPORT.html FIGURES.cjs: the page in headless Chromium, and the SVG files, on the made-up data of sample.mjs. Exit 77: something
-// that it needs is missing, which it says.
+// page.test.mjs REPORT.html FIGURES.cjs: the page in headless Chromium, and the SVG files, on the made-up
+// data of sample.mjs. Exit 77: something that it needs is missing, which it says.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -29,7 +29,8 @@ const write = (name, data) => {
 };
 const url = write("page.html", report);
 const figure = (id) => report.experiments.flatMap((e) => e.figures).find((f) => f.id === id);
-const elementId = (id) => `at/${report.experiments.find((e) => e.figures.some((f) => f.id === id)).name}/${id}`;
+const elementId = (id) =>
+  `at/${report.experiments.find((e) => e.figures.some((f) => f.id === id)).name}/${id}`;
 const known = (cells) => cells.filter((c) => c.value !== null).length;
 
 let browser;
@@ -59,10 +60,17 @@ function isQuiet(page) {
 async function showFigure(page, id) {
   await page.send("Page.bringToFront"); // pages behind others are not drawn
   await page.get((e) => document.getElementById(e).scrollIntoView(), elementId(id));
-  await page.until((e) => document.getElementById(e).querySelector(".drawing").children.length > 0, elementId(id));
+  await page.until(
+    (e) => document.getElementById(e).querySelector(".drawing").children.length > 0,
+    elementId(id),
+  );
 }
 const count = (page, id, selector) =>
-  page.get((e, s) => document.getElementById(e).querySelectorAll(s).length, elementId(id), `.drawing ${selector}`);
+  page.get(
+    (e, s) => document.getElementById(e).querySelectorAll(s).length,
+    elementId(id),
+    `.drawing ${selector}`,
+  );
 const texts = (page, id, selector) =>
   page.get(
     (e, s) => [...document.getElementById(e).querySelectorAll(s)].map((x) => x.textContent),
@@ -73,7 +81,8 @@ const ticks = (page, id) => texts(page, id, `.drawing [aria-label="x-axis tick l
 const click = (page, selector) => page.get((s) => document.querySelector(s).click(), selector);
 const press = (page, id, words) =>
   page.get(
-    (e, w) => [...document.getElementById(e).querySelectorAll("button")].find((b) => b.textContent === w).click(),
+    (e, w) =>
+      [...document.getElementById(e).querySelectorAll("button")].find((b) => b.textContent === w).click(),
     elementId(id),
     words,
   );
@@ -87,19 +96,21 @@ const middle = (page, id, selector, i) =>
     selector,
     i,
   );
-const checkbox = (page, name) => page.get((n) => document.querySelector(`.filters input[value="${n}"]`).click(), name);
+const checkbox = (page, name) =>
+  page.get((n) => document.querySelector(`.filters input[value="${n}"]`).click(), name);
 
 test("the first screen says what there is", async () => {
   const page = await open();
   const rows = await page.get(() =>
-    [...document.querySelectorAll(".overview tbody tr")].map((r) => [...r.children].map((c) => c.textContent.trim())),
+    [...document.querySelectorAll(".overview tbody tr")].map((r) =>
+      [...r.children].map((c) => c.textContent.trim()),
+    ),
   );
   assert.equal(rows.length, report.experiments.length + 1);
   assert.deepEqual(rows.at(-1), ["All", "7", "✓ 2", "≈ 2", "✗ 1", "0", "… 1", "1"]);
-  assert.match(
-    await page.get(() => document.querySelector(".summary p").textContent),
-    /Heddle 0\.1\.0 3f2a77c1 measured: 3 experiments of \d+ runs, with 19 workloads on fermi, maxwell.*of 6 claims 2 are reproduced/,
-  );
+  const summary = await page.get(() => document.querySelector(".summary p").textContent);
+  assert.match(summary, /Heddle 0\.1\.0 3f2a77c1 measured: 3 experiments of \d+ runs, /);
+  assert.match(summary, /with 19 workloads on fermi, maxwell.*of 6 claims 2 are reproduced/);
   await click(page, ".all-claims summary");
   await page.until(() => document.querySelectorAll(".all-claims tbody tr").length === 6);
   isQuiet(page);
@@ -128,7 +139,10 @@ test("bars are as high as their values, and the mean stands last", async () => {
   const page = await open();
   await showFigure(page, "fig3.10");
   const heights = await page.get(
-    (e) => [...document.getElementById(e).querySelectorAll(".bars rect")].map((r) => Number(r.getAttribute("height"))),
+    (e) =>
+      [...document.getElementById(e).querySelectorAll(".bars rect")].map((r) =>
+        Number(r.getAttribute("height")),
+      ),
     elementId("fig3.10"),
   );
   // drawn row by row
@@ -208,7 +222,10 @@ test("the search box narrows the list of workloads; None hides what it shows", a
     box.dispatchEvent(new Event("input"));
     [...document.querySelectorAll(".filters button")].find((b) => b.textContent === "None").click();
   });
-  assert.match(await page.get(() => document.querySelector(".filters summary").textContent), /15 of 19 workloads/);
+  assert.match(
+    await page.get(() => document.querySelector(".filters summary").textContent),
+    /15 of 19 workloads/,
+  );
   isQuiet(page);
 });
 
@@ -285,7 +302,9 @@ test("a click on a bar opens its run, and back comes back to the same place", as
   );
   const sides = run.sharing.length;
   assert.equal(
-    await page.get(() => document.querySelectorAll('#detail svg[aria-label="who shares with whom"] .cells rect').length),
+    await page.get(
+      () => document.querySelectorAll('#detail svg[aria-label="who shares with whom"] .cells rect').length,
+    ),
     sides * sides,
   );
   const heads = await page.get(() =>
@@ -308,14 +327,19 @@ test("a click on a bar opens its run, and back comes back to the same place", as
     await page.get(() => document.querySelectorAll("#detail .statistics tbody tr").length),
     Object.keys(run.stats).length,
   );
-  assert.equal(await page.get(() => document.querySelector("#detail .command code").textContent), run.command);
+  assert.equal(
+    await page.get(() => document.querySelector("#detail .command code").textContent),
+    run.command,
+  );
   await page.get(() => {
     const box = document.querySelector('#detail input[type="search"]');
     box.value = "l2. _13";
     box.dispatchEvent(new Event("input"));
   });
   assert.deepEqual(
-    await page.get(() => [...document.querySelectorAll("#detail .statistics tbody th")].map((t) => t.textContent)),
+    await page.get(() =>
+      [...document.querySelectorAll("#detail .statistics tbody th")].map((t) => t.textContent),
+    ),
     ["l2.sample_statistic_13"],
   );
   await page.get(() => history.back());
@@ -373,7 +397,8 @@ test("controls have names, pictures have words, and each page one first heading"
     await page.get(() =>
       [...document.querySelectorAll("button, select, input")]
         .filter(
-          (e) => !(e.textContent.trim() || e.getAttribute("aria-label") || e.closest("label")?.textContent.trim()),
+          (e) =>
+            !(e.textContent.trim() || e.getAttribute("aria-label") || e.closest("label")?.textContent.trim()),
         )
         .map((e) => e.outerHTML),
     ),
@@ -415,9 +440,8 @@ test("a large report opens: 500 runs of 300 statistics", async (t) => {
   await showFigure(page, "fig3.10");
   assert.equal(await count(page, "fig3.10", ".bars rect"), known(figure("fig3.10").cells));
   const ms = await page.get(() => performance.getEntriesByType("navigation")[0].loadEventEnd);
-  t.diagnostic(
-    `${Math.round(readFileSync(join(folder, "large.html")).length / 1e6)} MB, load event after ${Math.round(ms)} ms`,
-  );
+  const megabytes = Math.round(readFileSync(join(folder, "large.html")).length / 1e6);
+  t.diagnostic(`${megabytes} MB, load event after ${Math.round(ms)} ms`);
   isQuiet(page);
 });
 

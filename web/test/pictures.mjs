@@ -1,4 +1,5 @@
-// pictures.mjs PAGE.html FOLDER [SVG-FOLDER]: screenshots of the page, and of SVG files, for people to look at.
+// pictures.mjs PAGE.html FOLDER [SVG-FOLDER]: screenshots of the page, and of SVG files, for people to look
+// at.
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -17,7 +18,10 @@ async function shoot(name, { width, dark, hash = "" }) {
   const height = await p.get("document.documentElement.scrollHeight");
   await p.size(width, Math.min(12000, height + 4000)); // so that everything is near the window, and drawn
   await settle();
-  const whole = Math.min(height + 4000, await p.get("Math.ceil(document.body.getBoundingClientRect().height)"));
+  const whole = Math.min(
+    height + 4000,
+    await p.get("Math.ceil(document.body.getBoundingClientRect().height)"),
+  );
   for (let y = 0; y < whole; y += PIECE)
     await p.screenshot(join(folder, `${name}-${y / PIECE}.png`), {
       x: 0,

@@ -1,5 +1,5 @@
-// real.mjs PAGE.html: opens a page that `heddle report` wrote: every figure is drawn, a run's page opens, nothing is said on the console and nobody
-// is asked for anything. Exit 77: there is no Chromium.
+// real.mjs PAGE.html: opens a page that `heddle report` wrote: every figure is drawn, a run's page opens,
+// nothing is said on the console and nobody is asked for anything. Exit 77: there is no Chromium.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -18,10 +18,15 @@ try {
   await page.open(pathToFileURL(resolve(process.argv[2])).href);
   const data = JSON.parse(await page.get(() => document.getElementById("data").textContent));
   await page.until(() => [...document.querySelectorAll(".drawing")].every((d) => d.children.length));
-  const figures = data.experiments.flatMap((e) => e.figures.map((f) => ({ ...f, drawnId: `at/${e.name}/${f.id}` })));
+  const figures = data.experiments.flatMap((e) =>
+    e.figures.map((f) => ({ ...f, drawnId: `at/${e.name}/${f.id}` })),
+  );
   assert.ok(figures.length > 0 && data.runs.length > 0);
   for (const f of figures.filter((x) => x.draw === "bars")) {
-    const bars = await page.get((id) => document.getElementById(id).querySelectorAll(".bars rect").length, f.drawnId);
+    const bars = await page.get(
+      (id) => document.getElementById(id).querySelectorAll(".bars rect").length,
+      f.drawnId,
+    );
     assert.equal(bars, f.cells.filter((c) => c.value !== null).length, f.drawnId);
   }
   for (const run of data.runs) {
@@ -30,7 +35,9 @@ try {
     const stacks = await page.get(() => document.querySelectorAll("#detail .stack").length);
     assert.equal(
       stacks,
-      run.state === "done" ? [run.stall, run.l1_stall, run.l2_stall, run.energy?.parts ?? []].filter((s) => s.length).length : 0,
+      run.state === "done"
+        ? [run.stall, run.l1_stall, run.l2_stall, run.energy?.parts ?? []].filter((s) => s.length).length
+        : 0,
       run.key,
     );
   }

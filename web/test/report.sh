@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# report.sh HEDDLE NODE [without-browser]: a small sweep, its page, its figures as files; what is wrong is told.
-# The page is opened in Chromium where there is one.
+# report.sh HEDDLE NODE [without-browser]: a small sweep, its page and its figures as files have no fault. The
+# page is opened in Chromium where there is one.
 set -uo pipefail
 heddle=$1
 node=$2
 web=$(cd "$(dirname "$0")" && pwd)
 page_dir=$(dirname "$heddle")/../share/heddle
-[ -e "$page_dir/report.html" ] || { echo "SKIPPED: the page was not built (it needs npm and, once, a network): $page_dir/report.html"; exit 77; }
+if [ ! -e "$page_dir/report.html" ]; then
+    echo "SKIPPED: the page was not built (it needs npm and, once, a network): $page_dir/report.html"
+    exit 77
+fi
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 cd "$out" || exit 1

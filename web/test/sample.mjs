@@ -1,4 +1,5 @@
-// sample.mjs FILE [RUNS [STATISTICS]]: a made-up report of every kind of figure, for tests of the page. The numbers mean nothing.
+// sample.mjs FILE [RUNS [STATISTICS]]: a made-up report of every kind of figure, for tests of the page. The
+// numbers mean nothing.
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
@@ -61,7 +62,9 @@ function makeRun(workload, column, index, statistics) {
     seed: 0,
     state: failed ? "failed" : "done",
     error: failed ? "heddle: error: a queue was full </script><b>odd</b>\n  exit status 1" : "",
-    command: `heddle run ${workload} --size small -m ${column.machine} ${column.settings.map((s) => `--set ${s}`).join(" ")}`,
+    command:
+      `heddle run ${workload} --size small -m ${column.machine} ` +
+      column.settings.map((s) => `--set ${s}`).join(" "),
     simulator: "0.1.0 3f2a77c1",
     host: "node17",
     seconds: round(random() * 90),
@@ -75,7 +78,12 @@ function makeRun(workload, column, index, statistics) {
     stall: shares(SLOTS),
     l1_stall: shares(["line", "mshr", "queue", "port"]),
     l2_stall: shares(["icnt", "dram", "port", "line", "mshr"]),
-    energy: { table: "gpuwattch", joules: 0.1209, watts: 91.6, parts: shares(["registers", "units", "L1", "DRAM", "leakage"]) },
+    energy: {
+      table: "gpuwattch",
+      joules: 0.1209,
+      watts: 91.6,
+      parts: shares(["registers", "units", "L1", "DRAM", "leakage"]),
+    },
     kernels: Array.from({ length: 1 + Math.floor(random() * 12) }, (_, id) => ({
       id,
       name: `Kernel${id % 2 ? "2" : ""}`,
@@ -95,7 +103,9 @@ function makeRun(workload, column, index, statistics) {
       stride_share: round(random()),
       share: round(random() / 3),
       merge_rate: round(random() / 2),
-      ...(i % 2 ? { evicted: 1000 * i, evictor_pc: 64, evictor_share: round(random()), cuda_line: 10 + i } : {}),
+      ...(i % 2
+        ? { evicted: 1000 * i, evictor_pc: 64, evictor_share: round(random()), cuda_line: 10 + i }
+        : {}),
       ...(i === 2 ? { prefetches: 500, prefetch_useful: 300, prefetch_late: 50 } : {}),
     })),
     sharing: Array.from({ length: 15 }, (_, i) =>
@@ -106,13 +116,17 @@ function makeRun(workload, column, index, statistics) {
       ipc: Array.from({ length: 60 }, () => round(random() * 14)),
       "l1.hit_rate": Array.from({ length: 60 }, () => round(random())),
       ...Object.fromEntries(
-        ["a", "b", "c", "d", "e", "f"].map((n) => [`sm.other_${n}`, Array.from({ length: 60 }, () => round(random()))]),
+        ["a", "b", "c", "d", "e", "f"].map((n) => [
+          `sm.other_${n}`,
+          Array.from({ length: 60 }, () => round(random())),
+        ]),
       ),
     },
   };
 }
 
-/** cells of a figure: value(workload index, column index, measure index) makes the numbers. Members that are undefined are not in the file. */
+/** cells of a figure: value(workload index, column index, measure index) makes the numbers. Members that are
+ * undefined are not in the file. */
 function makeCells(columns, measures, withMean, runOf, value, paper) {
   const cells = [];
   columns.forEach((column, c) =>
@@ -214,7 +228,8 @@ export function makeReport(statistics = 40) {
       [gain],
       true,
       runOf,
-      (i, c) => (i === 3 && c === 2 ? null : round(gains[c] * (0.3 + 1.5 * random()) - (i % 5 === 2 ? 0.3 : 0))),
+      (i, c) =>
+        i === 3 && c === 2 ? null : round(gains[c] * (0.3 + 1.5 * random()) - (i % 5 === 2 ? 0.3 : 0)),
       (i, c) => (i === -1 ? gains[c] : i === 8 && c < 2 ? [-0.33, 2.66][c] : null),
     ),
     claims: [
@@ -336,13 +351,15 @@ export function makeReport(statistics = 40) {
       experiment(
         "thesis-fig3.10",
         "Scaling of bandwidth resources",
-        "Every queue, port and MSHR file of a level is made four times as large; Table 3.3 has the parameters.",
+        "Each queue, port and MSHR file of a level is four times as large; Table 3.3 has the parameters.",
         [bars, two],
       ),
-      experiment("thesis-fig3.6", "Stalls of the pipeline and of the caches", "Which cause each lost slot has.", [
-        stalls,
-        queues,
-      ]),
+      experiment(
+        "thesis-fig3.6",
+        "Stalls of the pipeline and of the caches",
+        "Which cause each lost slot has.",
+        [stalls, queues],
+      ),
       experiment("thesis-fig3.2", "Tolerance of memory latency", "Every L1 miss takes the same time.", [
         curves,
         heat,
@@ -353,7 +370,8 @@ export function makeReport(statistics = 40) {
   };
 }
 
-/** Figures at the edges of what an experiment may say: nothing run yet, no workloads, one workload, several measures side by side, all negative. */
+/** Figures at the edges of what an experiment may say: nothing run yet, no workloads, one workload, several
+ * measures side by side, all negative. */
 export function makeOddReport() {
   const report = makeReport(5);
   const [first] = report.experiments;

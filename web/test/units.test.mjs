@@ -1,11 +1,12 @@
-// units.test.mjs: the arithmetic behind the page: means, order, filters, how numbers are written. Needs neither packages nor a browser.
+// units.test.mjs: the arithmetic behind the page: means, order, filters, how numbers are written. Needs
+// neither packages nor a browser.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Figure, mean, Report } from "../src/data.js";
 import { evictor, loadClass, prefetchLate, prefetchUsed, sourceLine } from "../src/loads.js";
 import { mapCells, poiseMarks } from "../src/map_cells.js";
 import { bytes, formats, number, percent, time } from "../src/format.js";
-import { chartsOf, IN_PERCENT } from "../src/series.js";
+import { chartsOf, IN_PERCENT } from "../src/charts.js";
 
 const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-12, `${a} is not ${b}`);
 const nothing = { hidden: new Set(), machines: new Set() };
@@ -60,10 +61,13 @@ test("means", () => {
   assert.equal(mean("total", [3, -1, 2]), 4);
 });
 
-test("a mean of everything is the simulator's; of fewer workloads it is made again, without the paper's", () => {
+test("a mean of all workloads is the simulator's; of fewer it is made again, without the paper's", () => {
   const figure = makeFigure({ x: 1, y: 2, long: 6 });
   const all = figure.view(nothing, null);
-  assert.deepEqual([all.cell(all.rows.at(-1), "a", "m").value, all.cell(all.rows.at(-1), "a", "m").paper], [5, 9]);
+  assert.deepEqual(
+    [all.cell(all.rows.at(-1), "a", "m").value, all.cell(all.rows.at(-1), "a", "m").paper],
+    [5, 9],
+  );
   const some = figure.view({ hidden: new Set(["x"]), machines: new Set() }, null);
   assert.deepEqual(order(some), ["y", "l", "mean of 2"]);
   assert.deepEqual(
@@ -82,7 +86,13 @@ test("a mean over an open value is open; no workload, no mean", () => {
 test("order: by a column, open values last either way, the mean always at the end", () => {
   const figure = makeFigure({ x: 2, y: null, z: 3, w: 1 });
   assert.deepEqual(order(figure.view(nothing, { by: ["a", "m"], down: true })), ["z", "x", "w", "y", "mean"]);
-  assert.deepEqual(order(figure.view(nothing, { by: ["a", "m"], down: false })), ["w", "x", "z", "y", "mean"]);
+  assert.deepEqual(order(figure.view(nothing, { by: ["a", "m"], down: false })), [
+    "w",
+    "x",
+    "z",
+    "y",
+    "mean",
+  ]);
   assert.deepEqual(order(figure.view(nothing, { by: "name", down: false })), ["w", "x", "y", "z", "mean"]);
   assert.deepEqual(order(figure.view(nothing, { by: "file", down: true })), ["w", "z", "y", "x", "mean"]);
 });
@@ -147,11 +157,23 @@ test("numbers", () => {
 test("classes have means of their own, also of what is left under a filter", () => {
   const source = makeFigure({ one: 2, two: 4, three: 9 });
   ["S", "S", "I"].forEach((c, i) => (source.experiment.workloads[i].class = c));
-  const cell = (of, column, value) => ({ workload: null, of, column, measure: "m", value, paper: null, chosen: null, run: null });
+  const cell = (of, column, value) => ({
+    workload: null,
+    of,
+    column,
+    measure: "m",
+    value,
+    paper: null,
+    chosen: null,
+    run: null,
+  });
   source.figure.cells.push(cell("S", "a", 3), cell("I", "a", 9));
   const figure = new Figure(source.experiment, source.figure);
   const view = figure.view(nothing, null);
-  assert.deepEqual(view.rows.map((r) => r.label), ["one", "two", "three", "mean of S", "mean of I", "mean"]);
+  assert.deepEqual(
+    view.rows.map((r) => r.label),
+    ["one", "two", "three", "mean of S", "mean of I", "mean"],
+  );
   assert.equal(view.cell(view.rows[3], "a", "m").value, 3);
   assert.equal(view.cell(view.rows[5], "a", "m").value, 5);
   const left = figure.view({ hidden: new Set(["one"]), machines: new Set() }, null);
@@ -160,11 +182,20 @@ test("classes have means of their own, also of what is left under a filter", () 
 
 test("a map has a cell where the parameters of a column say, and none where there is no run", () => {
   const source = makeFigure({ bfs: 2 });
-  Object.assign(source.figure, { axes: ["n", "p"], places: [[4, 1], [8, 2]] });
+  Object.assign(source.figure, {
+    axes: ["n", "p"],
+    places: [
+      [4, 1],
+      [8, 2],
+    ],
+  });
   source.figure.cells = source.figure.cells.filter((c) => c.workload);
   source.figure.cells[1].value = null;
   const cells = mapCells(new Figure(source.experiment, source.figure).view(nothing, null));
-  assert.deepEqual(cells.map((c) => [c.column, c.x, c.y, c.cell.value]), [["a", 4, 1, 2]]);
+  assert.deepEqual(
+    cells.map((c) => [c.column, c.x, c.y, c.cell.value]),
+    [["a", 4, 1, 2]],
+  );
 });
 
 test("a load: its class, what its prefetches were worth, who evicts its lines", () => {
@@ -210,10 +241,19 @@ test("Poise's marks stand at the nearest tuples that were measured", () => {
 test("a map of tuples has the way of Poise in the same experiment and workload", () => {
   const cell = (workload, run) => ({ workload, column: "c", measure: "m", value: 1, paper: null, run });
   const figure = (id, cells, axes) => ({ id, axes, cells, columns: ["c"], measures: [{ name: "m" }] });
-  const experiment = (name, figures) => ({ name, machine: "kepler", workloads: [], columns: [{ name: "c" }], figures });
+  const experiment = (name, figures) => ({
+    name,
+    machine: "kepler",
+    workloads: [],
+    columns: [{ name: "c" }],
+    figures,
+  });
   const report = new Report({
     experiments: [
-      experiment("a", [figure("map", [cell("bfs", "1")], ["tuple.n", "tuple.p"]), figure("other", [cell("bfs", "2")])]),
+      experiment("a", [
+        figure("map", [cell("bfs", "1")], ["tuple.n", "tuple.p"]),
+        figure("other", [cell("bfs", "2")]),
+      ]),
       experiment("b", [figure("map", [cell("bfs", "1")], ["tuple.n", "tuple.p"])]),
     ],
     runs: [{ key: "1" }, { key: "2", tuples: { places: [], path: [] } }],
@@ -224,7 +264,7 @@ test("a map of tuples has the way of Poise in the same experiment and workload",
   );
 });
 
-test("a run with SMs in cache mode shows first who computes and the hit rates of both parts of the LLC", () => {
+test("a run with SMs in cache mode shows first its roles and the hit rates of both parts of the LLC", () => {
   const measured = {
     "dram.efficiency": [0.5, 0.5],
     "helper.busy": [40, 60],

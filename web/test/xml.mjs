@@ -1,4 +1,5 @@
-// xml.mjs FILE.svg TITLE: the file is well-formed XML (elements, attributes, text; no comments and no CDATA), and its title is TITLE.
+// xml.mjs FILE.svg TITLE: the file is well-formed XML (elements, attributes, text; no comments and no CDATA),
+// and its title is TITLE.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
@@ -38,7 +39,8 @@ while (at < source.length) {
   else assert.equal(text.trim(), "", "text outside of the root");
   if (next < 0) break;
   tag.lastIndex = next;
-  const [all, end, name, inside, empty] = tag.exec(source) ?? assert.fail(`not a tag: ${source.slice(next, next + 80)}`);
+  const [all, end, name, inside, empty] =
+    tag.exec(source) ?? assert.fail(`not a tag: ${source.slice(next, next + 80)}`);
   if (end) assert.equal(open.pop(), name, `</${name}>`);
   else {
     const attributes = attributesOf(inside);

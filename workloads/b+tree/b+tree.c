@@ -16,7 +16,8 @@ struct knode {
     int num_keys;
 };
 struct tree {
-    long height, nodes; /* height: steps from the root to a leaf */
+    /* height: steps from the root to a leaf */
+    long height, nodes;
     struct knode *knodes;
 };
 

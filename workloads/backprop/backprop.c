@@ -11,8 +11,10 @@
 
 struct net {
     int in;
-    float *input;            /* in + 1; place 0 is the bias's, always 1 */
-    float *weights, *before; /* (in + 1) rows of COLS, and their last change */
+    /* in + 1; place 0 is the bias's, always 1 */
+    float *input;
+    /* (in + 1) rows of COLS, and their last change */
+    float *weights, *before;
     float hidden_weights[COLS];
 };
 

@@ -9,14 +9,17 @@
 
 enum colour { WHITE = 16677217, GRAY0 = 16677219, GRAY1, BLACK };
 
-struct pair { /* of a node: first edge and number of edges; of an edge: head and length */
+/* A node: first edge and number of edges. An edge: head and length. */
+struct pair {
     int x, y;
 };
-struct network { /* as the host has it */
+/* The graph on the host. */
+struct network {
     int nodes, edges;
     struct pair *node, *edge;
 };
-struct graph { /* as the kernels take it */
+/* The graph on the device, as the kernels take it. */
+struct graph {
     CUtexObject nodes, edges;
     CUdeviceptr colour, cost;
 };

@@ -1,5 +1,5 @@
 /* cfd: host side. */
-#include "mesh.h"
+#include "cfd_mesh.h"
 
 #include "kit/kit.h"
 

@@ -17,7 +17,8 @@ struct offset {
 
 struct water {
     const char *size;
-    int region[3]; /* regions of 8 x 8 x 8 points along x, y, z */
+    /* regions of 8 x 8 x 8 points along x, y, z */
+    int region[3];
     float cutoff;
     int n;
     struct atom *atoms;
@@ -52,9 +53,11 @@ static void water_fill(struct water *w)
 /* ---- the device's side ---- */
 
 struct bins {
-    int pad, n[3]; /* bins beyond the lattice on every side, because of the cutoff; bins along each axis */
+    /* bins beyond the lattice on every side, because of the cutoff; bins along each axis */
+    int pad, n[3];
     struct atom *at;
-    struct atom *extra; /* atoms whose bin was full: left to the CPU */
+    /* atoms whose bin was full: left to the CPU */
+    struct atom *extra;
     int extras;
 };
 

@@ -1,5 +1,5 @@
 /* graph-color: host side. */
-#include "mesh.h"
+#include "shell_mesh.h"
 
 #include "kit/kit.h"
 

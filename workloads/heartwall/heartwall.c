@@ -24,7 +24,8 @@ struct unique {
 /* The points of the inner wall (endocardium) and those of the outer one (epicardium). */
 struct wall {
     int points;
-    int *row, *col, *t_row, *t_col; /* start; the device's answer, a row of frames a point */
+    /* start; the device's answer, a row of frames a point */
+    int *row, *col, *t_row, *t_col;
     CUdeviceptr drow, dcol, dt_row, dt_col, templates;
 };
 

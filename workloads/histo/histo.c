@@ -12,7 +12,8 @@
 struct image {
     const char *size;
     unsigned width, height, bins;
-    double centre, spread; /* of the values */
+    /* of the values */
+    double centre, spread;
     int rounds;
 };
 

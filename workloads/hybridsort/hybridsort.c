@@ -11,11 +11,16 @@
 
 /* What the host works out between the bucket sort and the merge sort. */
 struct buckets {
-    int count[DIVISIONS];      /* floats in each */
-    int nulls[DIVISIONS];      /* zeros that fill it up to whole float4s */
-    int start4[DIVISIONS + 1]; /* in float4s, filled up */
-    int final[DIVISIONS + 1];  /* in floats, not filled up */
-    int largest;               /* floats of the largest, filled up */
+    /* floats in each */
+    int count[DIVISIONS];
+    /* zeros that fill it up to whole float4s */
+    int nulls[DIVISIONS];
+    /* in float4s, filled up */
+    int start4[DIVISIONS + 1];
+    /* in floats, not filled up */
+    int final[DIVISIONS + 1];
+    /* floats of the largest, filled up */
+    int largest;
 };
 
 static int round_up(int n, int d) { return (n + d - 1) / d; }

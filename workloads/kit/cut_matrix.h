@@ -8,8 +8,10 @@
 
 struct cut_shape {
     int rows, columns;
-    int terms;  /* of each sum: the first ones, or all, where there are fewer */
-    bool apart; /* the elements that are used are all that exists of A */
+    /* of each sum: the first ones, or all, where there are fewer */
+    int terms;
+    /* the elements that are used are all that exists of A */
+    bool apart;
 };
 
 /* `left` has the first `across` elements of each row, `stride` elements from row to row; `top` has the first

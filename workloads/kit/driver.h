@@ -11,7 +11,8 @@ typedef struct CUctx_st *CUcontext;
 typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
-typedef int CUdevice, CUresult; /* CUresult is an enum of the size of int; 0 = success */
+/* CUresult is an enum of the size of int; 0 = success */
+typedef int CUdevice, CUresult;
 
 CUresult cuInit(unsigned flags);
 CUresult cuDeviceGet(CUdevice *device, int ordinal);
@@ -56,7 +57,8 @@ struct CUresource {
 };
 struct CUtexture {
     int address_mode[3], filter_mode;
-    unsigned flags; /* 1: integers are read as integers */
+    /* 1: integers are read as integers */
+    unsigned flags;
     unsigned max_anisotropy;
     int mipmap_filter_mode;
     float mipmap_bias, mipmap_min, mipmap_max, border[4];

@@ -5,7 +5,8 @@
 
 #define KIT_LIMIT 4096 /* buffers that one workload may hold */
 
-extern const char kit_ptx[]; /* embed.c */
+/* In embed.c. */
+extern const char kit_ptx[];
 void kit_random_seed(uint64_t seed);
 
 static struct {

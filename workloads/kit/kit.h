@@ -40,28 +40,33 @@ const void *kit_choose(const void *rows, size_t count, size_t row_bytes);
 /* For a workload with these three sizes alone. */
 enum kit_size { KIT_TINY, KIT_SMALL, KIT_PAPER };
 enum kit_size kit_size(void);
-bool kit_checking(void); /* false with --no-check: the CPU reference need not be computed */
+/* false with --no-check: the CPU reference need not be computed */
+bool kit_checking(void);
 /* Frees everything that the kit handed out, prints "NAME: PASS" or "NAME: FAIL", returns the exit status. */
 int kit_close(void);
 
 /* ---- memory: all of it lives until kit_close(), unless freed before ---- */
-void *kit_host(size_t bytes);                           /* zeroed host memory */
-CUdeviceptr kit_alloc(size_t bytes);                    /* device memory, not set */
-CUdeviceptr kit_zeros(size_t bytes);                    /* device memory, all zero */
-CUdeviceptr kit_upload(const void *from, size_t bytes); /* device memory with a copy of `from` */
+/* zeroed host memory */
+void *kit_host(size_t bytes);
+/* device memory, not set */
+CUdeviceptr kit_alloc(size_t bytes);
+/* device memory, all zero */
+CUdeviceptr kit_zeros(size_t bytes);
+/* device memory with a copy of `from` */
+CUdeviceptr kit_upload(const void *from, size_t bytes);
 void kit_free(CUdeviceptr address);
 void kit_put(CUdeviceptr to, const void *from, size_t bytes);
-void kit_download(void *to, CUdeviceptr from, size_t bytes); /* waits for the launches before it */
+/* waits for the launches before it */
+void kit_download(void *to, CUdeviceptr from, size_t bytes);
 void kit_copy(CUdeviceptr to, CUdeviceptr from, size_t bytes);
 void kit_set32(CUdeviceptr at, uint32_t value, size_t n);
-void kit_set_symbol(const char *name, const void *from,
-                    size_t bytes); /* __constant__ or __device__ variable */
+/* a __constant__ or __device__ variable */
+void kit_set_symbol(const char *name, const void *from, size_t bytes);
 CUdeviceptr kit_symbol(const char *name);
 /* A texture over linear memory for kit_tex1d_*() of device.h; format is one of CU_AD_FORMAT_*. */
 CUtexObject kit_texture(CUdeviceptr at, size_t bytes, int format, unsigned channels);
 
-/* ---- launches: arguments are variables (their addresses are taken) of exactly the kernel's parameter types
- * ---- */
+/* ---- launches: arguments are variables (their addresses are taken) of the kernel's parameter types ---- */
 struct kit_dim {
     unsigned x, y, z;
 };
@@ -76,19 +81,25 @@ void kit_launch(const char *kernel, struct kit_dim grid, struct kit_dim block, u
 void kit_sync(void);
 
 /* ---- seeded inputs: the same on every host ---- */
-uint32_t kit_random(void);      /* 32 random bits */
-uint32_t kit_below(uint32_t n); /* 0 .. n-1, without bias */
+/* 32 random bits */
+uint32_t kit_random(void);
+/* 0 .. n-1, without bias */
+uint32_t kit_below(uint32_t n);
 double kit_uniform(double low, double high);
-double kit_normal(void); /* mean 0, deviation 1 */
+/* mean 0, deviation 1 */
+double kit_normal(void);
 float *kit_floats(size_t n, double low, double high);
-int *kit_ints(size_t n, int low, int high); /* low .. high, both included */
+/* low .. high, both included */
+int *kit_ints(size_t n, int low, int high);
 void kit_shuffle(int *values, size_t n);
 
 /* ---- graphs in compressed rows, for the graph workloads (kit_graph.c) ---- */
 struct kit_graph {
     int nodes, edges;
-    int *row;    /* nodes + 1 */
-    int *column; /* edges; neighbours of v are column[row[v] .. row[v+1]-1] */
+    /* nodes + 1 */
+    int *row;
+    /* edges; neighbours of v are column[row[v] .. row[v+1]-1] */
+    int *column;
 };
 /* Each node draws `degree` +- up to half of it neighbours at random: Rodinia's generator of graphNNN.txt. */
 struct kit_graph kit_graph_uniform(int nodes, int degree);
@@ -105,8 +116,8 @@ void kit_check_doubles(const char *what, const double *got, const double *want, 
 void kit_check_ints(const char *what, const int *got, const int *want, size_t n);
 void kit_check_bytes(const char *what, const void *got, const void *want, size_t n);
 void kit_check(bool holds, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void kit_note(const char *fmt, ...)
-    __attribute__((format(printf, 1, 2))); /* one line on stdout: "NAME: ..." */
+/* one line on stdout: "NAME: ..." */
+void kit_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void kit_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Addresses of up to 24 variables. */

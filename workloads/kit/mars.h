@@ -38,7 +38,8 @@ struct mars {
     struct mars_records out;
     int n, n_groups;
     size_t key_bytes, value_bytes;
-    CUdeviceptr ranges; /* of mars_group(), or 0 */
+    /* of mars_group(), or 0 */
+    CUdeviceptr ranges;
     /* Indices longer than this are sorted by blocks in shared memory first; 0 = the original's 262144. */
     int chunked_sort_above;
 };
@@ -56,7 +57,8 @@ void mars_close(struct mars *m);
 struct mars_result {
     char *keys, *values;
     struct mars_index *index;
-    struct mars_range *ranges; /* NULL without mars_group() */
+    /* NULL without mars_group() */
+    struct mars_range *ranges;
     int n, n_groups;
 };
 struct mars_result mars_result(const struct mars *m);

@@ -20,7 +20,8 @@ struct box {
 };
 
 struct lava {
-    int size[3]; /* boxes along x, y, z */
+    /* boxes along x, y, z */
+    int size[3];
     int boxes;
 };
 

@@ -13,13 +13,15 @@
 
 struct frame {
     int rows, columns;
-    float *gradient_x, *gradient_y; /* column by column */
+    /* column by column */
+    float *gradient_x, *gradient_y;
 };
 
 struct circles {
     float sine[POINTS], cosine[POINTS];
     int x[CIRCLES * POINTS], y[CIRCLES * POINTS];
-    int size; /* of the disk */
+    /* of the disk */
+    int size;
     float disk[DISK * DISK];
 };
 

@@ -4,7 +4,8 @@
 #define THREADS     256
 #define OPTIONS_MAX 2048
 
-struct terms { /* of an option: price today, strike, years, riskless rate, volatility */
+/* An option: price today, strike, years, riskless rate, volatility. */
+struct terms {
     double S, X, T, R, V;
 };
 struct option {

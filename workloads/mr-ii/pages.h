@@ -10,7 +10,8 @@ typedef char link_text[96];
 struct page {
     char *text;
     int bytes, n_links;
-    link_text *links; /* in the page's order, a link as often as it stands there */
+    /* in the page's order, a link as often as it stands there */
+    link_text *links;
 };
 
 /* About `bytes` of HTML, whole lines, with `links` links at about even distances. */

@@ -2,7 +2,8 @@
 #include "kit/mars.h"
 
 struct page {
-    int views, line_at; /* where the page's line starts in the log */
+    /* where the page's line starts in the log */
+    int views, line_at;
 };
 
 /* The log's lines are "http://www.abcdefg.com/PAGE.html<tab>VIEWS": only the count and the line's place reach the

@@ -12,13 +12,15 @@ struct sample {
 
 struct scan {
     const char *name;
-    int size[3], n, readout; /* grid; samples; samples of a spoke */
+    /* grid; samples; samples of a spoke */
+    int size[3], n, readout;
     struct sample *samples;
 };
 
 struct grid {
     int points;
-    float *value, *density; /* pairs of real and imag; how many samples came to a point */
+    /* pairs of real and imag; how many samples came to a point */
+    float *value, *density;
 };
 
 /* Radial spokes through the middle of k-space, as one of many trajectories of a scanner; a sample weighs as
@@ -57,7 +59,8 @@ static double bessel(double x)
 
 /* What has come to a grid point. */
 struct point {
-    double real, imag, size; /* size: the sum of the parts' sizes, by which errors are judged */
+    /* size: the sum of the parts' sizes, by which errors are judged */
+    double real, imag, size;
     double density;
 };
 
@@ -85,7 +88,8 @@ static void spread_cpu(const struct scan *s, const double *window, const struct 
 
 struct buffers {
     CUdeviceptr samples, keys, values, bins, data, place;
-    unsigned in_bins; /* samples; the others' numbers come last in values */
+    /* samples; the others' numbers come last in values */
+    unsigned in_bins;
 };
 
 /* Bins, sorts and reorders; afterwards `bins` says where each bin begins. */

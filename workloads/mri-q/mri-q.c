@@ -11,8 +11,10 @@ struct sample {
 
 struct scan {
     int side, slices, voxels, samples;
-    float *x, *y, *z;    /* voxels, as parts of the field of view */
-    float *kx, *ky, *kz; /* samples, in cycles over the field of view */
+    /* voxels, as parts of the field of view */
+    float *x, *y, *z;
+    /* samples, in cycles over the field of view */
+    float *kx, *ky, *kz;
     float *phi_real, *phi_imag;
 };
 

@@ -14,8 +14,10 @@ struct alignment {
 };
 
 struct reads {
-    int number, bases; /* bases of each */
-    char *text;        /* 'q', the bases, '\0', one read after the other */
+    /* bases of each */
+    int number, bases;
+    /* 'q', the bases, '\0', one read after the other */
+    char *text;
     int *address, *length;
     size_t bytes;
 };

@@ -3,7 +3,8 @@
 
 struct builder {
     const char *text;
-    int length, used, node, edge, along, pending, wants_link; /* node, edge, along: the active point */
+    /* node, edge, along: the active point */
+    int length, used, node, edge, along, pending, wants_link;
     struct tree_node *all;
 };
 

@@ -8,15 +8,19 @@ enum { TREE_ROOT = 1 };
 
 /* Nodes in breadth-first order; 0 stands for none. A leaf has no children. */
 struct tree_node {
-    int start, end; /* of the edge that leads to it, in the reference, both included */
+    /* of the edge that leads to it, in the reference, both included */
+    int start, end;
     int parent, suffix, depth, leaves;
-    int child[5]; /* A C G T $ */
+    /* A C G T $ */
+    int child[5];
 };
 
 struct tree {
-    int nodes; /* the root is number 1 */
+    /* the root is number 1 */
+    int nodes;
     struct tree_node *node;
-    unsigned char *node_pixels, *child_pixels; /* 16 bytes a node */
+    /* 16 bytes a node */
+    unsigned char *node_pixels, *child_pixels;
 };
 
 /* `text` ends with '$', which occurs nowhere else. */

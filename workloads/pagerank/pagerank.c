@@ -9,7 +9,8 @@
  * at random, the first half of them within windows, the others over the whole graph. */
 static struct kit_graph coauthors(int n)
 {
-    enum { WINDOW = 512, ROOM = 32 }; /* ROOM: stubs a node in each half, ten times the mean */
+    /* ROOM: stubs a node in each half, ten times the mean */
+    enum { WINDOW = 512, ROOM = 32 };
     int *shared[2] = {malloc((size_t)n * ROOM * sizeof(int)), malloc((size_t)n * ROOM * sizeof(int))},
         stubs[2] = {0};
     for (int v = 0; v < n; v++) {

@@ -9,9 +9,12 @@
 
 struct scene {
     int rows, columns, frames, particles, ones;
-    int *disk;            /* ones pairs (column, row) relative to the centre */
-    unsigned char *video; /* [row][column][frame] */
-    int *seed;            /* one generator a particle; number 0 also makes the noise */
+    /* ones pairs (column, row) relative to the centre */
+    int *disk;
+    /* [row][column][frame] */
+    unsigned char *video;
+    /* one generator a particle; number 0 also makes the noise */
+    int *seed;
 };
 
 struct cloud {

@@ -10,7 +10,8 @@
 
 struct video {
     int width, height, macroblocks;
-    unsigned short *frame, *reference; /* a pixel is 16 bits, 0 to 255 */
+    /* a pixel is 16 bits, 0 to 255 */
+    unsigned short *frame, *reference;
 };
 
 static int clamp(int v, int limit) { return v < 0 ? 0 : v >= limit ? limit - 1 : v; }

@@ -66,9 +66,12 @@ static struct matrix cubic_elements(int cells)
 /* ---- jagged diagonals ---- */
 struct jds {
     int diagonals, warps, entries;
-    int *start;  /* of each diagonal */
-    int *length; /* of each warp's rows: the longest of them, the others are padded with zeros */
-    int *perm;   /* the row that a thread has */
+    /* of each diagonal */
+    int *start;
+    /* of each warp's rows: the longest of them, the others are padded with zeros */
+    int *length;
+    /* the row that a thread has */
+    int *perm;
     int *index;
     float *data;
 };

@@ -6,7 +6,8 @@
 
 struct srad1 {
     int rows, columns, iterations;
-    long count; /* pixels */
+    /* pixels */
+    long count;
 };
 
 /* An ultrasound-like image of grey values 0 to 255, column by column: bright and dark tissue under

@@ -31,7 +31,8 @@ static float srad2_patch(const float *image, const struct srad2 *s)
 
 /* The reference keeps the image with a border of one pixel around it, so that no place is special. */
 struct srad2_bordered {
-    int width; /* columns + 2 */
+    /* columns + 2 */
+    int width;
     double *value, *coefficient;
 };
 

@@ -18,12 +18,16 @@ struct clustering {
     struct point *p;
     bool *is_centre;
     long centres;
-    double facility_cost;                         /* of one more centre */
-    int gains_left;                               /* calls of the kernel that this size still allows */
-    CUdeviceptr coordinates, dp, table, switches; /* on the device */
+    /* of one more centre */
+    double facility_cost;
+    /* calls of the kernel that this size still allows */
+    int gains_left;
+    /* on the device */
+    CUdeviceptr coordinates, dp, table, switches;
 };
 
-float point_distance(const struct clustering *c, long a, long b); /* squared */
+/* squared */
+float point_distance(const struct clustering *c, long a, long b);
 void gain_begin(struct clustering *c);
 /* Opens a centre at x if that lowers the cost, and closes those that it makes superfluous; how much lower the
  * cost is then. */

@@ -7,8 +7,10 @@
 #define BLOCK           256
 
 struct sky {
-    int sets, points; /* random sets; points in each set */
-    float *x, *y, *z; /* (sets + 1) * points, the data first */
+    /* random sets; points in each set */
+    int sets, points;
+    /* (sets + 1) * points, the data first */
+    float *x, *y, *z;
 };
 
 static void sky_put(struct sky *s, int i, double right_ascension, double declination)

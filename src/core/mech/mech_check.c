@@ -74,7 +74,7 @@ static bool check_param(const struct mechanism *m, const struct param_row *r, st
     else if (!lies_inside(r->offset, bytes, alignment, m->param_bytes))
         mech_error(diags, "param_bytes = sizeof(struct ...)",
                    "mechanism '%s': parameter '%s' lies outside of its param_bytes", m->name, r->name);
-    else if (!r->default_text || !r->unit || !r->help || (r->type == PARAM_ENUM && !r->choices))
+    else if (!r->default_text || !r->unit || !r->help || (r->type == PARAM_CHOICE && !r->choices))
         mech_error(diags, "use PARAM_ROW", "mechanism '%s': the row of parameter '%s' is not complete",
                    m->name, r->name);
     else
@@ -97,7 +97,7 @@ static bool check_params(const struct mechanism *m, struct diag_list *diags)
 
 static bool stat_lies_inside(const struct mechanism *m, const struct stat_row *r)
 {
-    const size_t word = sizeof(uint64_t), words = r->type == STAT_HIST ? r->length : 1;
+    const size_t word = sizeof(uint64_t), words = r->type == STAT_HISTOGRAM ? r->length : 1;
     const size_t all = m->slice_state_bytes ? m->slice_state_bytes : m->state_bytes;
     if (!lies_inside(r->offset, words * word, word, all)) return false;
     return r->type != STAT_RATIO || lies_inside(r->offset2, word, word, all);

@@ -46,7 +46,7 @@ struct sm_params {
     bool lsu_descending, lsu_split_atomics;
     uint32_t shared_banks, shared_bank_bytes, shared_latency;
     /* read by split_read (split.h) */
-    char shared_sizes[PARAM_TEXT_BYTES];
+    char shared_sizes[PARAM_STRING_BYTES];
     /* enum sm_split */
     uint32_t shared_split;
     uint64_t const_bytes;

@@ -1,4 +1,5 @@
-/* rdc_main.cu: relocatable device code: the kernel is here; a function, a variable and a constant are in rdc_other.cu. */
+/* rdc_main.cu: relocatable device code: the kernel is here; a function, a variable and a constant are in
+ * rdc_other.cu. */
 #include "../test_program.h"
 
 extern __device__ int scale_by(int x);
@@ -21,7 +22,8 @@ int main(void)
     rdc_kernel<<<1, 64>>>(out);
     rdc_kernel<<<1, 64>>>(second);
     CHECK_CUDA(cudaGetLastError());
-    int ok = program_same("out", program_fetch(out, sizeof want), want, 64) & program_same("second", program_fetch(second, sizeof want), want, 64);
+    int ok = program_same("out", program_fetch(out, sizeof want), want, 64) &
+             program_same("second", program_fetch(second, sizeof want), want, 64);
     CHECK_CUDA(cudaMemcpyFromSymbol(&got_calls, calls, 4));
     if (got_calls != 128) printf("calls: got %d, want 128\n", got_calls);
     return program_end("rdc", ok && got_calls == 128);

@@ -1,5 +1,5 @@
-// bars.js: groups of bars, one for each workload, the mean set apart; plain or stacked. They stand, or lie where the page is
-// too narrow for them to stand.
+// bars.js: groups of bars, one for each workload, the mean set apart; plain or stacked. They stand, or lie
+// where the page is too narrow for them to stand.
 import * as Plot from "@observablehq/plot";
 import { formats } from "../format.js";
 import { colorOf, describe, legend, paperEntry, paperMark, plot, textWidth, tip } from "./frame.js";
@@ -71,18 +71,24 @@ function spread(view) {
   const flat = Object.create(view);
   flat.columns = [...names.keys()];
   flat.measures = [{ ...view.measures[0], title: "" }];
-  flat.cell = (row, name) => ({ ...view.cell(row, names.get(name).column, names.get(name).measure), column: name });
+  flat.cell = (row, name) => ({
+    ...view.cell(row, names.get(name).column, names.get(name).measure),
+    column: name,
+  });
   return flat;
 }
 
 const seriesNames = (view, stacked) => (stacked ? view.measures.map((m) => m.title || m.name) : view.columns);
 
 function domainOf(parts, bars) {
-  const values = parts.flatMap((p) => [p.low, p.high]).concat(bars.flatMap((b) => b.cells.map((c) => c.cell.paper)));
+  const values = parts
+    .flatMap((p) => [p.low, p.high])
+    .concat(bars.flatMap((b) => b.cells.map((c) => c.cell.paper)));
   const known = values.filter((v) => v !== null);
   const low = Math.min(0, ...known),
     high = Math.max(0, ...known);
-  return low === high ? [0, 1] : [low, Number(high.toPrecision(4))]; // parts that add up to 100.00001 need no axis to 110
+  // rounded: parts that add up to 100.00001 need no axis to 110
+  return low === high ? [0, 1] : [low, Number(high.toPrecision(4))];
 }
 
 export function drawBars(whole, options, stacked) {
@@ -92,11 +98,14 @@ export function drawBars(whole, options, stacked) {
   const bars = makeBars(view, format);
   const parts = makeParts(view, bars, stacked);
   const names = seriesNames(view, stacked);
-  const color = new Map(names.map((n, i) => [n, colorOf(theme, stacked || view.indexOf(n) < 0 ? i : view.indexOf(n))]));
+  const color = new Map(
+    names.map((n, i) => [n, colorOf(theme, stacked || view.indexOf(n) < 0 ? i : view.indexOf(n))]),
+  );
   const papers = stacked ? [] : bars.filter((b) => b.cells[0].cell.paper !== null);
   const lying = options.width < 90 + roomOf(view.rows) * (view.columns.length * 3.5 + 8);
   const layout = lying ? layLying : layStanding;
-  const entries = names.length > 1 || stacked ? names.map((label) => ({ label, color: color.get(label) })) : [];
+  const entries =
+    names.length > 1 || stacked ? names.map((label) => ({ label, color: color.get(label) })) : [];
   if (papers.length) entries.push(paperEntry);
   return layout({
     view,
@@ -127,7 +136,8 @@ function ticks(view) {
 
 /** Colours of stacks are their parts': where several stand in a group, the words say which is which. */
 function xTitle(view) {
-  if (view.figure.draw === "stacked" && view.columns.length > 1) return `in each group: ${view.columns.join(", ")}`;
+  if (view.figure.draw === "stacked" && view.columns.length > 1)
+    return `in each group: ${view.columns.join(", ")}`;
   return view.figure.x?.title || null;
 }
 
@@ -234,7 +244,9 @@ function layLying(o) {
         tickFormat: o.format.tick,
         tickSize: 0,
         label:
-          [view.figure.y?.title, view.figure.draw === "stacked" ? xTitle(view) : ""].filter(Boolean).join("; ") || null,
+          [view.figure.y?.title, view.figure.draw === "stacked" ? xTitle(view) : ""]
+            .filter(Boolean)
+            .join("; ") || null,
         labelAnchor: "center",
         labelArrow: "none",
         labelOffset: bottom - 6,
@@ -279,7 +291,8 @@ function layLying(o) {
 }
 
 /** About as wide as a bar of the mean. */
-const markSize = (room, view) => Math.max(2.5, Math.min(4.5, (0.6 * room * GROUP * MEAN) / view.columns.length));
+const markSize = (room, view) =>
+  Math.max(2.5, Math.min(4.5, (0.6 * room * GROUP * MEAN) / view.columns.length));
 
 /** Where the tip of a bar points to. */
 function top(bar, parts) {

@@ -6,14 +6,16 @@ export const FONT_SIZE = 12;
 const LEGEND_LINE = 20;
 const SWATCH = 11;
 
-/** About how wide a text is, of a wide font: the figure is laid out before any font is known (node has none). */
+/** About how wide a text is, of a wide font: the figure is laid out before any font is known (node has
+ * none). */
 export function textWidth(text) {
   let em = 0;
   for (const c of text) em += /[A-Z%+&@mw]/.test(c) ? 0.78 : /[ijlt.,:;|'()]/.test(c) ? 0.36 : 0.585;
   return em * FONT_SIZE;
 }
 
-/** Rows of legend entries that fit in `width`. entries: [{ label, color, kind: "swatch" | "mark" | "line", dash }] */
+/** Rows of legend entries that fit in `width`. entries: [{ label, color, kind: "swatch" | "mark" | "line",
+ * dash }] */
 function legendRows(entries, width) {
   const rows = [[]];
   let x = 0;
@@ -40,7 +42,11 @@ function legendSign(document, entry, y, theme) {
   const middle = y + SWATCH / 2;
   if (entry.kind === "mark") {
     const x = entry.x + SWATCH / 2;
-    return element(document, "path", { d: `M${x},${middle - 5}l4,5l-4,5l-4,-5z`, fill: theme.ink, stroke: theme.back });
+    return element(document, "path", {
+      d: `M${x},${middle - 5}l4,5l-4,5l-4,-5z`,
+      fill: theme.ink,
+      stroke: theme.back,
+    });
   }
   if (entry.kind === "line")
     return element(document, "path", {
@@ -94,7 +100,8 @@ export function paperMark(data, options, theme, r = 4) {
 }
 export const paperEntry = { label: "the paper's", kind: "mark" };
 
-/** Draws; `options.document` is node's when there is no browser. The value of the returned element is what the pointer is on. */
+/** Draws; `options.document` is node's when there is no browser. The value of the returned element is what
+ * the pointer is on. */
 export function plot(options, marks, extra) {
   const { theme, width, document } = options;
   const svg = Plot.plot({
@@ -137,7 +144,11 @@ export const colorOf = (theme, i) => theme.palette[i % theme.palette.length];
 
 /** The lines of a tip: workload and column, value, the paper's. */
 export function describe(view, row, column, cells, format) {
-  const name = row.isMean ? row.label : row.workload === row.label ? row.workload : `${row.workload} (${row.label})`;
+  const name = row.isMean
+    ? row.label
+    : row.workload === row.label
+      ? row.workload
+      : `${row.workload} (${row.label})`;
   const lines = [`${name}, ${column}`];
   for (const { cell, measure } of cells) {
     const title = view.measures.length > 1 ? `${measure.title || measure.name}: ` : "";

@@ -1,5 +1,5 @@
-// heatmap.js: a row for each workload, a cell for each column and measure. Colours run from pale to dark; where values lie on both sides of
-// zero, from orange over white to purple.
+// heatmap.js: a row for each workload, a cell for each column and measure. Colours run from pale to dark;
+// where values lie on both sides of zero, from orange over white to purple.
 import * as Plot from "@observablehq/plot";
 import { formats } from "../format.js";
 import { describe, plot, textWidth, tip } from "./frame.js";
@@ -71,7 +71,8 @@ export function drawHeatmap(view, options) {
           text: "text",
           fill: (d) => inkOn(d.value, color, theme),
         }),
-      view.figure.x?.title && Plot.text([view.figure.x.title], { frameAnchor: "bottom", dy: 22, fill: theme.ink }),
+      view.figure.x?.title &&
+        Plot.text([view.figure.x.title], { frameAnchor: "bottom", dy: 22, fill: theme.ink }),
       tip(cells, options, Plot.pointer, { x: "x", y: "y" }),
     ],
     {
@@ -93,7 +94,11 @@ function colors(values) {
   const high = Math.max(0, ...values);
   const reach = Math.max(-low, high) || 1;
   if (low < 0 && high > 0)
-    return { reach, dark: 0.72, scale: { type: "diverging", scheme: "PuOr", domain: [-reach, reach], pivot: 0 } };
+    return {
+      reach,
+      dark: 0.72,
+      scale: { type: "diverging", scheme: "PuOr", domain: [-reach, reach], pivot: 0 },
+    };
   const domain = low < 0 ? [-reach, 0] : [0, reach];
   return { reach, dark: 0.55, scale: { type: "linear", scheme: "blues", domain, reverse: low < 0 } };
 }

@@ -1,5 +1,5 @@
-// index.js: a figure's view as an SVG element. options: { width, theme, interactive, label, document?, background? }.
-// The element's `value` is the datum under the pointer, with the `run` behind it.
+// index.js: a figure's view as an SVG element. options: { width, theme, interactive, label, document?,
+// background? }. The element's `value` is the datum under the pointer, with the `run` behind it.
 import { drawBars } from "./bars.js";
 import { drawHeatmap } from "./heatmap.js";
 import { drawLines } from "./lines.js";

@@ -1,7 +1,17 @@
 // lines.js: a line for each workload over the columns, the mean thick; names stand at the ends of the lines.
 import * as Plot from "@observablehq/plot";
 import { formats, number } from "../format.js";
-import { colorOf, describe, legend, paperEntry, paperMark, plot, textWidth, tip, FONT_SIZE } from "./frame.js";
+import {
+  colorOf,
+  describe,
+  legend,
+  paperEntry,
+  paperMark,
+  plot,
+  textWidth,
+  tip,
+  FONT_SIZE,
+} from "./frame.js";
 
 const DASHES = ["", "6 3", "2 3", "8 3 2 3"];
 /** "latency=50" belongs to the sweep "latency". */
@@ -34,8 +44,8 @@ function makePoints(view, numeric) {
     .filter((p) => p.x !== null);
 }
 
-/** The names at the right end, moved apart where they would touch: from the top down, then back up from the bottom. A line that does not
- *  reach the edge, because runs are missing, has none. */
+/** The names at the right end, moved apart where they would touch: from the top down, then back up from the
+ *  bottom. A line that does not reach the edge, because runs are missing, has none. */
 function endLabels(points, edge, toPixel, height) {
   const last = new Map();
   for (const p of points) if (p.y !== null && !(last.get(p.line)?.x > p.x)) last.set(p.line, p);
@@ -53,7 +63,8 @@ function endLabels(points, edge, toPixel, height) {
   return labels;
 }
 
-/** Their mark: needs the scale, so it is drawn by hand; a thin line leads from the curve to a name that had to move. */
+/** Their mark: needs the scale, so it is drawn by hand; a thin line leads from the curve to a name that had
+ * to move. */
 function labelMark(points, edge, style) {
   return (index, scales, channels, dimensions, context) => {
     const { document } = context;
@@ -90,11 +101,16 @@ function labelMark(points, edge, style) {
 /** The columns' own places, where there is room for their names; else round numbers. */
 function xTicks(view, numeric, width) {
   if (!numeric) return { ticks: view.columns.map((_, i) => i), tickFormat: (i) => view.columns[i] };
-  const xs = [...new Set(view.columns.map((c) => view.source.columns.get(c)?.x ?? null))].filter((x) => x !== null);
+  const xs = [...new Set(view.columns.map((c) => view.source.columns.get(c)?.x ?? null))].filter(
+    (x) => x !== null,
+  );
   xs.sort((a, b) => a - b);
   const pixels = width / (xs.at(-1) - xs[0] || 1);
   const fits = xs.every((x, i) => i === 0 || (x - xs[i - 1]) * pixels > textWidth(number(x)) + 6);
-  return { tickFormat: (x) => number(x), ticks: fits ? xs : Math.max(3, Math.min(8, Math.floor(width / 60))) };
+  return {
+    tickFormat: (x) => number(x),
+    ticks: fits ? xs : Math.max(3, Math.min(8, Math.floor(width / 60))),
+  };
 }
 
 export function drawLines(view, options) {

@@ -1,6 +1,7 @@
-// map.js: a heat map over two parameters of the columns, of one workload: a cell stands where its column's parameters say. Ratios
-// diverge at 1: speed-ups in one colour, slow-downs in the other. Over a map of warp tuples, where Poise predicted (rings) and settled
-// (dots, larger where it did so more often), and the path of one SM through its first epoch.
+// map.js: a heat map over two parameters of the columns, of one workload: a cell stands where its column's
+// parameters say. Ratios diverge at 1: speed-ups in one colour, slow-downs in the other. Over a map of warp
+// tuples, where Poise predicted (rings) and settled (dots, larger where it did so more often), and the path
+// of one SM through its first epoch.
 import * as Plot from "@observablehq/plot";
 import { formats } from "../format.js";
 import { mapCells, poiseMarks } from "../map_cells.js";
@@ -41,11 +42,23 @@ export function drawMap(view, options) {
       Plot.line(poise.path, { x: "x", y: "y", stroke: "#111111", strokeWidth: 1.5, className: "poise-path" }),
       Plot.dot(
         poise.marks.filter((m) => m.predicted > 0),
-        { x: "x", y: "y", r: (m) => 3 + 6 * Math.sqrt(m.predicted), stroke: "#111111", className: "poise-predicted" },
+        {
+          x: "x",
+          y: "y",
+          r: (m) => 3 + 6 * Math.sqrt(m.predicted),
+          stroke: "#111111",
+          className: "poise-predicted",
+        },
       ),
       Plot.dot(
         poise.marks.filter((m) => m.settled > 0),
-        { x: "x", y: "y", r: (m) => 2 + 5 * Math.sqrt(m.settled), fill: "#111111", className: "poise-settled" },
+        {
+          x: "x",
+          y: "y",
+          r: (m) => 2 + 5 * Math.sqrt(m.settled),
+          fill: "#111111",
+          className: "poise-settled",
+        },
       ),
       tip(cells, options, Plot.pointer, { x: "x", y: "y" }),
     ],
@@ -63,7 +76,8 @@ export function drawMap(view, options) {
   );
 }
 
-/** Around 1 where ratios lie on both sides of it, around 0 where other numbers do; pale enough for dark text. */
+/** Around 1 where ratios lie on both sides of it, around 0 where other numbers do; pale enough for dark
+ * text. */
 function colors(values) {
   const low = Math.min(...values),
     high = Math.max(...values);

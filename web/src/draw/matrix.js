@@ -1,4 +1,5 @@
-// matrix.js: SM by SM: the row is the one that missed, the cell how often the column's L1 held the line. Colours run from pale to dark.
+// matrix.js: SM by SM: the row is the one that missed, the cell how often the column's L1 held the line.
+// Colours run from pale to dark.
 import * as Plot from "@observablehq/plot";
 import { number, percent } from "../format.js";
 import { plot, tip } from "./frame.js";
@@ -13,7 +14,9 @@ export function drawMatrix(rows, { width, theme, label }) {
       misses,
       holds,
       value,
-      title: `SM ${misses} misses, SM ${holds} holds the line\n${number(value)}, ${percent(value / all, true)} of all`,
+      title:
+        `SM ${misses} misses, SM ${holds} holds the line\n` +
+        `${number(value)}, ${percent(value / all, true)} of all`,
     })),
   );
   const sms = rows.map((_, sm) => sm);
@@ -21,7 +24,13 @@ export function drawMatrix(rows, { width, theme, label }) {
   return plot(
     { theme, width: room + MARGIN.left + MARGIN.right, label, interactive: true },
     [
-      Plot.axisX({ anchor: "top", tickSize: 0, label: "SM that holds the line", labelAnchor: "left", labelArrow: "none" }),
+      Plot.axisX({
+        anchor: "top",
+        tickSize: 0,
+        label: "SM that holds the line",
+        labelAnchor: "left",
+        labelArrow: "none",
+      }),
       Plot.axisY({ tickSize: 0, label: "SM that misses", labelArrow: "none", labelAnchor: "top" }),
       Plot.cell(cells, { x: "holds", y: "misses", fill: "value", inset: 0.5, className: "cells" }),
       tip(cells, { theme, interactive: true }, Plot.pointer, { x: "holds", y: "misses" }),

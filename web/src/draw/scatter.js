@@ -1,5 +1,5 @@
-// scatter.js: a dot for each workload: the second measure over the first; of one measure: each further column over the first one, with the
-// line on which they would be equal.
+// scatter.js: a dot for each workload: the second measure over the first; of one measure: each further column
+// over the first one, with the line on which they would be equal.
 import * as Plot from "@observablehq/plot";
 import { formats } from "../format.js";
 import { colorOf, describe, legend, plot, tip } from "./frame.js";
@@ -38,7 +38,8 @@ function makeDots(view) {
     others.map((column) => {
       const a = view.cell(row, base, first.name),
         b = view.cell(row, column, first.name);
-      const title = `${describe(view, row, column, [{ cell: b, measure: first }], format)}\n${base}: ${format(first).value(a.value)}`;
+      const about = describe(view, row, column, [{ cell: b, measure: first }], format);
+      const title = `${about}\n${base}: ${format(first).value(a.value)}`;
       return { row, column, series: column, x: a.value, y: b.value, run: b.run, title };
     }),
   );
@@ -130,6 +131,7 @@ function withoutOverlap(dots) {
   const spanY = Math.max(...dots.map((d) => d.y)) - Math.min(0, ...dots.map((d) => d.y)) || 1;
   const kept = [];
   for (const d of dots)
-    if (kept.every((k) => Math.abs(k.x - d.x) / spanX > 0.07 || Math.abs(k.y - d.y) / spanY > 0.045)) kept.push(d);
+    if (kept.every((k) => Math.abs(k.x - d.x) / spanX > 0.07 || Math.abs(k.y - d.y) / spanY > 0.045))
+      kept.push(d);
   return kept;
 }

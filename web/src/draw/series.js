@@ -8,7 +8,11 @@ const short = (n) => (n >= 1e6 ? `${number(n / 1e6)}M` : n >= 1e3 ? `${number(n 
 /** most: the top of the axis; without it the largest value is. */
 export function drawSeries(cycles, values, { name, width, theme, most }) {
   const data = cycles
-    .map((cycle, i) => ({ cycle, value: values[i], title: `cycle ${number(cycle)}\n${number(values[i], 4)}` }))
+    .map((cycle, i) => ({
+      cycle,
+      value: values[i],
+      title: `cycle ${number(cycle)}\n${number(values[i], 4)}`,
+    }))
     .filter((d) => d.value !== null && d.value !== undefined);
   return plot(
     { theme, width, label: `${name} over time`, interactive: true },

@@ -1,8 +1,8 @@
-/* mesh.c: a finite-element shell. hood.mtx has 220542 = 6 x 36757 unknowns, 43.9 neighbours each on average
- * and 76 at most: six unknowns a node, all of a node's and of its neighbours' tied. Three quarters of our
- * cells are two triangles, the others quadrilaterals, which makes 6.5 neighbours a node; a few nodes are
+/* shell_mesh.c: a finite-element shell. hood.mtx has 220542 = 6 x 36757 unknowns, 43.9 neighbours each on
+ * average and 76 at most: six unknowns a node, all of a node's and of its neighbours' tied. Three quarters of
+ * our cells are two triangles, the others quadrilaterals, which makes 6.5 neighbours a node; a few nodes are
  * stiffened to twelve. */
-#include "mesh.h"
+#include "shell_mesh.h"
 
 #include "kit/kit.h"
 

@@ -1,4 +1,5 @@
-/* mesh.h: the graph of graph-color, made like the matrix hood of the University of Florida's collection. */
+/* shell_mesh.h: the graph of graph-color, made like the matrix hood of the University of Florida's
+ * collection. */
 #ifndef GRAPH_COLOR_MESH_H
 #define GRAPH_COLOR_MESH_H
 

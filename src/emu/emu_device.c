@@ -1,5 +1,5 @@
-/* device.c: the device: memory, limits, the table of instructions, where output goes. */
-#include "emu/device.h"
+/* emu_device.c: the device: memory, limits, the table of instructions, where output goes. */
+#include "emu/emu_device.h"
 
 #include "emu/ops.h"
 

@@ -1,4 +1,4 @@
-/* mesh.c: generates what Rodinia reads from fvcorr.domn.*: tetrahedra with their volumes, faces and
+/* cfd_mesh.c: generates what Rodinia reads from fvcorr.domn.*: tetrahedra with their volumes, faces and
  * neighbours.
  *
  * Each cube of a grid is split into six tetrahedra, one for each order (a, b, c) of the axes: 0, a, a+b,
@@ -6,7 +6,7 @@
  * Elements are numbered by an advancing front that starts at the body, as such meshes are made: the next
  * element is any of the 32 that have waited longest. So neighbours are near each other in number, but the
  * lanes of a warp find theirs in many places. */
-#include "mesh.h"
+#include "cfd_mesh.h"
 
 #include "kit/kit.h"
 

@@ -1,14 +1,18 @@
-/* mesh.h: a mesh of tetrahedra around a box-shaped body in a wind tunnel. */
+/* cfd_mesh.h: a mesh of tetrahedra around a box-shaped body in a wind tunnel. */
 #ifndef CFD_MESH_H
 #define CFD_MESH_H
 
 enum { CFD_FACES = 4, CFD_WING = -1, CFD_FAR = -2 };
 
 struct cfd_mesh {
-    int elements; /* real ones */
-    int padded;   /* up to a whole number of CTAs; the rest repeats the last element */
-    float *areas; /* padded */
-    int *around;  /* padded per face: a neighbour, CFD_WING or CFD_FAR */
+    /* real ones */
+    int elements;
+    /* up to a whole number of CTAs; the rest repeats the last element */
+    int padded;
+    /* padded */
+    float *areas;
+    /* padded per face: a neighbour, CFD_WING or CFD_FAR */
+    int *around;
     /* padded per face and axis: (face + axis * CFD_FACES) * padded + element; they point inwards */
     float *normals;
 };

@@ -1,4 +1,4 @@
-/* stencil: several steps of a five-point heat equation on pitched memory, 2D copies, ping-pong buffers. */
+/* heat: several steps of a five-point heat equation on pitched memory, 2D copies, ping-pong buffers. */
 #include "test_program.h"
 #define KERNELS(K, V) K(stencil)
 PROGRAM(KERNELS)
@@ -9,7 +9,8 @@ extern "C" __global__ void stencil(const float *in, float *out, size_t pitch, in
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= w || y >= h) return;
     const char *base = (const char *)in;
-    const float *mid = (const float *)(base + y * pitch), *up = (const float *)(base + (y ? y - 1 : y) * pitch),
+    const float *mid = (const float *)(base + y * pitch),
+                *up = (const float *)(base + (y ? y - 1 : y) * pitch),
                 *down = (const float *)(base + (y + 1 < h ? y + 1 : y) * pitch);
     float left = mid[x ? x - 1 : x], right = mid[x + 1 < w ? x + 1 : x];
     float sum = __fadd_rn(__fadd_rn(left, right), __fadd_rn(up[x], down[x]));
@@ -20,7 +21,8 @@ extern "C" __global__ void stencil(const float *in, float *out, size_t pitch, in
 int main(void)
 {
     int w = 117, h = 61, steps = 6;
-    float *a = (float *)malloc(w * h * 4), *b = (float *)malloc(w * h * 4), *start = (float *)malloc(w * h * 4);
+    float *a = (float *)malloc(w * h * 4), *b = (float *)malloc(w * h * 4),
+          *start = (float *)malloc(w * h * 4);
     for (int i = 0; i < w * h; i++) start[i] = a[i] = program_unit(3, i);
     for (int s = 0; s < steps; s++) {
         for (int y = 0; y < h; y++)
@@ -47,5 +49,5 @@ int main(void)
     }
     CHECK_CUDA(cudaDeviceSynchronize());
     CHECK_CUDA(cudaMemcpy2D(start, w * 4, in, pitch, w * 4, h, cudaMemcpyDeviceToHost));
-    return program_end("stencil", program_same("out", start, a, w * h));
+    return program_end("heat", program_same("out", start, a, w * h));
 }

@@ -1,4 +1,5 @@
-/* kmeans: assigns points (34 features, point-major) to the nearest of five centres in constant memory; counts members. */
+/* nearest: assigns points (34 features, point-major) to the nearest of five centres in constant memory;
+ * counts members. */
 #include "test_program.h"
 #define KERNELS(K, V) K(kmeans) V(centres, 5 * 34 * sizeof(float)) V(members, 5 * sizeof(int))
 PROGRAM(KERNELS)
@@ -41,7 +42,8 @@ int main(void)
         float best = 1e30f;
         for (int c = 0; c < 5; c++) {
             float d = 0;
-            for (int f = 0; f < 34; f++) d += (points[p * 34 + f] - centre[c * 34 + f]) * (points[p * 34 + f] - centre[c * 34 + f]);
+            for (int f = 0; f < 34; f++)
+                d += (points[p * 34 + f] - centre[c * 34 + f]) * (points[p * 34 + f] - centre[c * 34 + f]);
             if (d < best) {
                 best = d;
                 want[p] = c;
@@ -54,5 +56,6 @@ int main(void)
     int *dn = (int *)program_device(NULL, n * 4);
     LAUNCH(kmeans, (n + 255) / 256, 256, 0, dp, dn, n);
     CHECK_CUDA(cudaMemcpyFromSymbol(got_members, SYMBOL(members), sizeof got_members));
-    return program_end("kmeans", program_same("nearest", program_fetch(dn, n * 4), want, n) & program_same("members", got_members, want_members, 5));
+    return program_end("nearest", program_same("nearest", program_fetch(dn, n * 4), want, n) &
+                                      program_same("members", got_members, want_members, 5));
 }

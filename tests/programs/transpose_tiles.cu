@@ -1,4 +1,4 @@
-/* transpose: a matrix of 64-bit words through padded shared tiles; 3D block shape. */
+/* transpose_tiles: a matrix of 64-bit words through padded shared tiles; 3D block shape. */
 #include "test_program.h"
 #define KERNELS(K, V) K(transpose)
 PROGRAM(KERNELS)
@@ -27,8 +27,12 @@ int main(void)
     size_t bytes = (size_t)w * h * 8;
     unsigned long long *in = (unsigned long long *)malloc(bytes), *want = (unsigned long long *)malloc(bytes);
     for (int y = 0; y < h; y++)
-        for (int x = 0; x < w; x++) want[x * h + y] = in[y * w + x] = (unsigned long long)program_hash(y * w + x) << 32 | (unsigned)(y * w + x);
-    unsigned long long *din = (unsigned long long *)program_device(in, bytes), *dout = (unsigned long long *)program_device(NULL, bytes);
+        for (int x = 0; x < w; x++)
+            want[x * h + y] = in[y * w + x] =
+                (unsigned long long)program_hash(y * w + x) << 32 | (unsigned)(y * w + x);
+    unsigned long long *din = (unsigned long long *)program_device(in, bytes),
+                       *dout = (unsigned long long *)program_device(NULL, bytes);
     LAUNCH(transpose, GRID((w + 15) / 16, (h + 15) / 16, 1), GRID(16, 2, 2), 0, din, dout, w, h);
-    return program_end("transpose", program_same("out", program_fetch(dout, bytes), want, (size_t)w * h * 2));
+    return program_end("transpose_tiles",
+                       program_same("out", program_fetch(dout, bytes), want, (size_t)w * h * 2));
 }

@@ -1,4 +1,4 @@
-// series.js: which statistics of a run are drawn over time, and in which order.
+// charts.js: which statistics of a run are drawn over time, and in which order.
 
 const FIRST = ["ipc", "l1.hit_rate", "l1.miss_rate", "l1.aml", "l2.ahl", "dram.efficiency"];
 // Shown first where a mechanism keeps CTAs without slots: other runs have nothing but 0 there.
@@ -20,7 +20,9 @@ function hitRates(all) {
   const accesses = all["l2.accesses"];
   const share = all["morpheus.hit_share"];
   return {
-    ...(hits && accesses ? { [SLICES]: hits.map((n, i) => (accesses[i] > 0 ? (100 * n) / accesses[i] : 0)) } : {}),
+    ...(hits && accesses
+      ? { [SLICES]: hits.map((n, i) => (accesses[i] > 0 ? (100 * n) / accesses[i] : 0)) }
+      : {}),
     ...(share ? { [EXTENDED]: share.map((n) => 100 * (n ?? 0)) } : {}),
   };
 }

@@ -1,4 +1,4 @@
-/* device.h: inside the emulator: a device and the modules loaded on it. */
+/* emu_device.h: inside the emulator: a device and the modules loaded on it. */
 #ifndef HEDDLE_EMU_DEVICE_H
 #define HEDDLE_EMU_DEVICE_H
 

@@ -1,4 +1,5 @@
-# compare.awk: cycles of an H200 (h200.tsv, the first file) beside ours (CSV: workload, launch, grid, cycles).
+# silicon_compare.awk: cycles of an H200 (h200.tsv, the first file) beside ours (CSV: workload, launch, grid,
+# cycles).
 function distance(x) { return x < 0 ? -x : x }
 function row(name, launches, theirs, ours) {
     printf "%-32s %8d %12d %12d %7.2f\n", name, launches, theirs, ours, ours / theirs
