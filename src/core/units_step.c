@@ -26,8 +26,8 @@ static tick slices_wake(const struct units *u, uint32_t partition)
     return least;
 }
 
-/* When the channel of a partition wants the partition to have a turn. Where edges of DRAM are rare, not before
- * its own: else the partition would have a turn at every edge of the L2 until then, and do nothing. */
+/* When the channel of a partition wants the partition to have a turn. Where edges of DRAM are rare, not
+ * before its own: else the partition would have a turn at every edge of the L2 until then, and do nothing. */
 static inline tick channel_turn(const struct units *u, const struct unit *x)
 {
     if (x->wake == TICK_NEVER) return TICK_NEVER;
@@ -149,6 +149,13 @@ COLD static tick tick_dram_edge(struct units *u, uint32_t partition)
 
 static struct turns no_turns(tick *at) { return (struct turns){.xbar_wake = TICK_NEVER, .next = {.at = at}}; }
 
+/* The host brings the first lines of the SM that has its turn next into its cache, while another works. */
+static void bring_sm(const struct sm *sm)
+{
+    enum { FIRST_LINES = 4 };
+    for (uint32_t k = 0; k < FIRST_LINES; k++) __builtin_prefetch((const char *)sm + k * HOST_LINE);
+}
+
 /* SMs of word w. */
 HOT static void work_on_sms(struct units *u, struct turns *turns, uint32_t w, uint64_t mask)
 {
@@ -156,8 +163,7 @@ HOT static void work_on_sms(struct units *u, struct turns *turns, uint32_t w, ui
     while (mask) {
         const uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(mask);
         mask &= mask - 1;
-        const struct unit *next = &u->sms[mask ? w * 64 + (uint32_t)__builtin_ctzll(mask) : i];
-        for (uint32_t k = 0; k < 4; k++) __builtin_prefetch((const char *)next->sm + k * HOST_LINE);
+        if (mask) bring_sm(u->sms[w * 64 + (uint32_t)__builtin_ctzll(mask)].sm);
         work_on_sm(u, turns, i, now);
     }
 }

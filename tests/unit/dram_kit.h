@@ -107,8 +107,8 @@ static inline void bench_catch_up(struct dram_channel *d, tick end)
     for (tick edge; (edge = dram_next_edge(d, *dram_wake(d))) < end;) dram_tick(d, edge);
 }
 
-/* Have the mock slices something to do: an event that is new, something to take, room for what was refused, or
- * something that the channel did? */
+/* Have the mock slices something to do: an event that is new, something to take, room for what was refused,
+ * or something that the channel did? */
 static inline bool bench_is_due(const struct bench *b, struct dram_channel *d, struct link **out, tick now,
                                 uint32_t first, tick slices_wake)
 {

@@ -8,7 +8,8 @@ enum { CYCLES = 6000, WAITING = 4, WARPS = 8, IN_FLIGHT = 64 };
 struct state {
     struct bench b;
     struct rng rng, delay;
-    uint32_t held; /* warps, a mask */
+    /* warps, a mask */
+    uint32_t held;
     struct waiting {
         struct l1_txn t;
         struct l1_absence absence;
