@@ -759,7 +759,8 @@ struct mechanism {
      * again, as often as the slice looks: that answer changes nothing, and turns into another one only in a
      * hook of the slice. Of the helper's, those for the window alone come here, and are always taken. */
     enum mech_take (*take_request)(void *slice_state, const struct mech_request *r);
-    /* A bit of view->ready, or MECH_NO_WARP to leave the slot empty. */
+    /* A bit of view->ready, or MECH_NO_WARP to leave the slot empty (sm.slots_held); it is asked again in the
+     * next cycle. */
     int (*pick)(void *state, const struct mech_sched_view *view);
     /* A load missed in the tags: what becomes of it? Asked once for each miss, before a line is taken,
      * something is evicted or the miss queue is looked at; the miss has an MSHR. *answer is PASS after 0
