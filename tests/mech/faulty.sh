@@ -61,7 +61,7 @@ for at in 'none 0' 'cache_sms 2' 'helper 2' 'slice_init 1' 'take_request 1' 'on_
     read -r hook status <<<"$at"
     for options in '' '--threads 3'; do
         rm -f "$work/stats.json"
-        "$heddle" run bfs --size tiny -m rtx3080 --mech "$plugins/faulty_slice.so" --quiet \
+        timeout 60 "$heddle" run bfs --size tiny -m rtx3080 --mech "$plugins/faulty_slice.so" --quiet \
             --mech-set faulty-slice.hook=$hook --stats "$work/stats.json" $options >"$work/out" 2>&1
         [ $? -eq "$status" ] || fail "$hook $options: exit status, not $status: $(tail -3 "$work/out")"
         [ $hook = none ] ||
@@ -71,6 +71,39 @@ for at in 'none 0' 'cache_sms 2' 'helper 2' 'slice_init 1' 'take_request 1' 'on_
             fail "$hook $options: no partial statistics"
     done
 done
+
+# ports of slices, and answers of take_request: MESSAGE, of what the slice says
+fails_slice() { # HOW MESSAGE
+    for options in '' '--threads 3'; do
+        rm -f "$work/stats.json"
+        timeout 60 "$heddle" run bfs --size tiny -m rtx3080 --mech "$plugins/faulty_slice.so" --quiet \
+            --mech-set faulty-slice.hook=take_request --mech-set faulty-slice.how=$1 \
+            --stats "$work/stats.json" $options >"$work/out" 2>&1
+        [ $? -eq 1 ] || fail "$1 $options: exit status: $(tail -3 "$work/out")"
+        grep -Eq "^heddle: error: mechanism 'faulty-slice', $2" "$work/out" ||
+            fail "$1 $options: $(tail -3 "$work/out")"
+        grep -q '"partial":true,"hash"' "$work/stats.json" || fail "$1 $options: no partial statistics"
+    done
+}
+fails_slice apply 'apply in take_request, cycle [0-9]+: request [0-9]+ has taken effect, or is neither'
+fails_slice reply 'reply in take_request, cycle [0-9]+: request [0-9]+, which it has not claimed'
+fails_slice park 'park in take_request, cycle [0-9]+: request [0-9]+ is parked, or is not a load of the window'
+fails_slice far_read 'dram_read in take_request, cycle [0-9]+: address 0x[0-9a-f]+, which is not that of a line'
+fails_slice odd_read 'dram_read in take_request, cycle [0-9]+: address 0x[0-9a-f]+, which is not that of a line'
+fails_slice no_sectors 'dram_read in take_request, cycle [0-9]+: sectors 0 of a line'
+fails_slice all_sectors 'dram_write in take_request, cycle [0-9]+: sectors 0xffffffff of a line'
+fails_slice far_write 'dram_write in take_request, cycle [0-9]+: address 0xf{16}, which is not that of a line'
+fails_slice window 'window in take_request, cycle [0-9]+: line 1048576 of [0-9]+$'
+fails_slice line 'line in take_request, cycle [0-9]+: address 0x80, which is not that of a line in device'
+fails_slice memory 'memory in take_request, cycle [0-9]+: 18446744073709551615 bytes; it has 0'
+fails_slice park_twice 'park in take_request, cycle [0-9]+: request [0-9]+ is parked, or is not'
+fails_slice apply_twice 'apply in take_request, cycle [0-9]+: request [0-9]+ has taken effect, or is neither'
+fails_slice reply_early 'reply in take_request, cycle [0-9]+: request [0-9]+ has to take effect before'
+fails_slice reply_twice 'reply in take_request, cycle [0-9]+: request [0-9]+, which it has not claimed'
+fails_slice pass_window 'take_request, cycle [0-9]+: answered PASS to a request for the window, which it has'
+fails_slice wait_window 'take_request, cycle [0-9]+: answered WAIT to a request for the window, which it has'
+fails_slice bad_answer 'take_request, cycle [0-9]+: answered 3, which is not in enum mech_take'
+fails_slice reply_and_pass 'take_request, cycle [0-9]+: answered PASS after it had used a port on the request'
 
 # every way to crash
 for options in '' '--threads 3'; do
