@@ -186,7 +186,7 @@ struct mech_launch {
 
 struct mech_issue {
     uint64_t cycle;
-    /* ties the L1's answers to this instruction (mech_l1_access.id); not 0 */
+    /* ties the L1's answers to this instruction (mech_l1_access.id); not 0 where l1_lines is not 0 */
     uint64_t id;
     int warp;
     uint32_t pc;

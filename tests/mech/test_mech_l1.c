@@ -14,6 +14,13 @@ static void log_evict(void *state, const struct mech_l1_evict *e)
 {
     if (evict_count < ARRAY_LEN(evict_log)) evict_log[evict_count++] = *e;
 }
+static void sum_evict(void *state, const struct mech_l1_evict *e)
+{
+    tell(state, 0, e->cycle, (e->line - script_buf) * 4 + e->cause);
+    tell(state, 1, e->cycle, (uint64_t)(e->owner_warp * 64 + e->last_warp) * 16 + e->sectors);
+    tell(state, 2, e->cycle, (e->owner_launch * 64 + e->owner_pc) * 64 + e->last_pc);
+    tell(state, 3, e->cycle, e->was_prefetch + 2 * e->was_used + 4 * e->is_local);
+}
 static void shrink_at_d(void *state, const struct mech_l1_access *e)
 {
     const struct mech_ports *p = ((struct tiny *)state)->ports;
@@ -48,7 +55,8 @@ static void a_line_leaves_for_one_of_four_causes(void **state)
                     rig_cycles(&rig, 0)); /* stores are under way */
     assert_int_equal(evict_log[4].cycle, evict_log[3].cycle);
     play_close();
-    p = with_blank("abcdeBdc#d_abc");
+    attach((struct mechanism){.on_l1_evict = sum_evict, .on_l1_access = shrink_at_d});
+    p = with_blank("abcdeBdc#d_abc$");
     expect_same_everywhere(&p);
 }
 
@@ -86,6 +94,12 @@ static void count_fill(void *state, const struct mech_l1_fill *e)
     assert_int_equal(e->kept, e->line != line_at('b'));
     assert_in_range(e->latency_cycles, 50, 1000);
 }
+static void sum_fill(void *state, const struct mech_l1_fill *e)
+{
+    tell(state, 0, e->cycle, e->line - script_buf);
+    tell(state, 1, e->cycle, e->latency_cycles);
+    tell(state, 2, e->cycle, e->is_prefetch + 2 * e->is_local + 4 * e->kept + 8 * e->is_extra);
+}
 
 static void a_line_that_may_not_be_allocated_is_not_kept(void **state)
 {
@@ -97,8 +111,8 @@ static void a_line_that_may_not_be_allocated_is_not_kept(void **state)
                 {"l1.global_load_misses", 5}, {"l1.global_load_hits", 0}, {"l1.fills_not_kept", 3}, {0}});
     assert_int_equal(fills[true], 2);
     assert_int_equal(fills[false], 3);
-    attach((struct mechanism){.may_allocate = deny_b});
-    p = with_blank("abb#cAb_ab");
+    attach((struct mechanism){.may_allocate = deny_b, .on_l1_fill = sum_fill});
+    p = with_blank("abb#cAb_ab$");
     expect_same_everywhere(&p);
 }
 
@@ -109,6 +123,12 @@ static void see_level(void *state, const struct mech_l1_level *e)
     if (e->mshrs_used > level_peak) level_peak = e->mshrs_used;
     level_last = e->mshrs_used + e->queue_used;
     assert_true(e->mshrs_used <= e->mshrs && e->queue_used <= e->queue && e->mshrs == 8);
+}
+
+static void sum_level(void *state, const struct mech_l1_level *e)
+{
+    tell(state, 0, e->cycle, e->mshrs_used * 64 + e->queue_used);
+    tell(state, 1, e->cycle, e->mshrs * 64 + e->queue);
 }
 
 static void on_l1_level_tells_mshrs_and_queue(void **state)
@@ -123,6 +143,9 @@ static void on_l1_level_tells_mshrs_and_queue(void **state)
     assert_int_equal(level_last, 0);
     assert_true(level_calls >= 4 * 33);
     play_close();
+    attach((struct mechanism){.on_l1_level = sum_level});
+    p = with_blank("ab#A_cd*#$");
+    expect_same_everywhere(&p);
 }
 
 static uint32_t touched, inserted, asked_victim;
@@ -142,6 +165,9 @@ static void count_insert(void *state, uint32_t set, uint32_t way)
     assert_true(set == 0 && way == (inserted < 4 ? inserted : 3));
     inserted++;
 }
+static void sum_touch(void *state, uint32_t set, uint32_t way) { tell(state, 0, set, way); }
+static void sum_insert(void *state, uint32_t set, uint32_t way) { tell(state, 1, set, way); }
+
 static uint32_t choose_highest(void *state, const struct mech_victim_view *v)
 {
     for (uint32_t way = v->ways; way--;)
@@ -160,8 +186,26 @@ static void the_policy_chooses_the_line_that_leaves(void **state)
     assert_int_equal(touched, 1);
     assert_int_equal(inserted, 5);
     assert_int_equal(asked_victim, 1);
-    attach((struct mechanism){.victim = choose_highest});
+    attach(
+        (struct mechanism){.victim = choose_highest, .line_touched = sum_touch, .line_inserted = sum_insert});
     p = with_blank("abcdea#ab_cd#Aab");
+    expect_same_everywhere(&p);
+}
+
+static void sum_access(void *state, const struct mech_l1_access *e)
+{
+    tell(state, 0, e->cycle, (e->line - script_buf) * 4 + e->outcome);
+    tell(state, 1, e->cycle, (e->id * 64 + (uint64_t)e->warp) * 64 + e->pc);
+    tell(state, 2, e->cycle, e->launch * 16 + e->sectors + (e->lane_address - script_buf));
+    tell(state, 3, e->cycle,
+         e->is_first_line + 2 * e->intra_warp + 4 * e->is_first_use + 8 * e->is_store + 16 * e->is_atomic +
+             32 * e->is_local + 64 * e->is_prefetch + 128 * e->is_extra);
+}
+
+static void an_access_is_the_same_whatever_is_skipped(void **state)
+{
+    attach((struct mechanism){.on_l1_access = sum_access});
+    const struct play p = with_blank("ab$#A_!cd*#$");
     expect_same_everywhere(&p);
 }
 
@@ -554,6 +598,7 @@ int main(int argc, char **argv)
         RIG_TEST(a_line_that_may_not_be_allocated_is_not_kept),
         RIG_TEST(on_l1_level_tells_mshrs_and_queue),
         RIG_TEST(the_policy_chooses_the_line_that_leaves),
+        RIG_TEST(an_access_is_the_same_whatever_is_skipped),
         RIG_TEST(l1_read_takes_a_port_from_the_load_store_unit),
         RIG_TEST(may_miss_holds_a_load_before_the_l1),
         RIG_TEST(what_may_not_miss_waits_beside_the_load_store_unit),
