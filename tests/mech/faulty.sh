@@ -37,7 +37,7 @@ for hook in pick take_miss victim line_touched line_inserted may_allocate may_mi
     on_l1_access on_l1_evict on_l1_fill on_l1_level on_warp on_barrier on_cta on_memory_read on_ring \
     extra_hit admit on_timer; do
     fails $hook segv 1 1 "$hook, SM "
-    fails $hook segv 2 1 "$hook, SM " --threads 3
+    fails $hook segv 2 1 "$hook, SM " --threads 3 --threads-always
 done
 fails on_launch segv 1 1 "on_launch, SM 0, cycle "
 fails on_kernel segv 1 1 "on_kernel, SM 0, cycle "
@@ -59,7 +59,7 @@ fails gpu_timer_period segv 1 2 "gpu_timer_period, cycle 0: it crashed (SIGSEGV 
 for at in 'none 0' 'cache_sms 2' 'helper 2' 'slice_init 1' 'take_request 1' 'on_dram 1' 'on_host_write 1' \
     'choose_sms 1' 'on_retire 1' 'keeps_line 1'; do
     read -r hook status <<<"$at"
-    for options in '' '--threads 3'; do
+    for options in '' '--threads 3 --threads-always'; do
         rm -f "$work/stats.json"
         timeout 60 "$heddle" run bfs --size tiny -m rtx3080 --mech "$plugins/faulty_slice.so" --quiet \
             --mech-set faulty-slice.hook=$hook --stats "$work/stats.json" $options >"$work/out" 2>&1
@@ -74,7 +74,7 @@ done
 
 # ports of slices, and answers of take_request: MESSAGE, of what the slice says
 fails_slice() { # HOW MESSAGE
-    for options in '' '--threads 3'; do
+    for options in '' '--threads 3 --threads-always'; do
         rm -f "$work/stats.json"
         timeout 60 "$heddle" run bfs --size tiny -m rtx3080 --mech "$plugins/faulty_slice.so" --quiet \
             --mech-set faulty-slice.hook=take_request --mech-set faulty-slice.how=$1 \
@@ -106,7 +106,7 @@ fails_slice bad_answer 'take_request, cycle [0-9]+: answered 3, which is not in 
 fails_slice reply_and_pass 'take_request, cycle [0-9]+: answered PASS after it had used a port on the request'
 
 # every way to crash
-for options in '' '--threads 3'; do
+for options in '' '--threads 3 --threads-always'; do
     fails on_issue abort 20 1 'on_issue, SM ' $options
     grep -q 'it aborted' "$work/out" || fail "abort: $(tail -3 "$work/out")"
     fails on_issue divide 20 1 'on_issue, SM ' $options
@@ -145,7 +145,7 @@ timeout 60 "$heddle" kernel "$root/tests/programs/matmul.ptx" matmul -m fermi --
     >"$work/out" 2>&1 || fail "a prefetch from the end of all addresses: $(tail -3 "$work/out")"
 
 # a CUDA program: it ends in its second kernel, the first one is whole
-for options in '' '--threads 3'; do
+for options in '' '--threads 3 --threads-always'; do
     rm -f "$work/stats.json"
     "$heddle" run bfs --size tiny --mech "$plugins/faulty.so" --mech-set faulty.hook=on_launch \
         --mech-set faulty.call=2 --stats "$work/stats.json" $options >"$work/out" 2>&1
