@@ -716,8 +716,8 @@ struct mechanism {
      * it is of all kinds where a mechanism fills admit */
     bool hears_stalls;
     /* A miss that take_miss claims or fills holds a line of the L1 from then on, as one that goes to the L2
-     * does, and take_miss is asked once a line can be replaced; without it the line is taken when the data
-     * comes */
+     * does; take_miss is asked when a line can be replaced, and victim before it. Without it the line is
+     * taken when the data comes. */
     bool claims_lines;
     /* names of the kinds of its notes, NULL-terminated; may be NULL */
     const char *const *note_names;
@@ -762,12 +762,17 @@ struct mechanism {
     /* A bit of view->ready, or MECH_NO_WARP to leave the slot empty (sm.slots_held); it is asked again in the
      * next cycle. */
     int (*pick)(void *state, const struct mech_sched_view *view);
-    /* A load missed in the tags: what becomes of it? Asked once for each miss, before a line is taken,
-     * something is evicted or the miss queue is looked at; the miss has an MSHR. *answer is PASS after 0
-     * cycles at first. */
+    /* A load missed in the tags: what becomes of it? Asked once for each miss, when an MSHR is free, before a
+     * line is taken, something is evicted or the miss queue is looked at. With claims_lines, when a line of
+     * the set can be replaced as well: a dirty one has then left already. *answer is PASS after 0 cycles at
+     * first. */
     void (*take_miss)(void *state, const struct mech_l1_access *a, uint32_t token, struct mech_miss *answer);
-    /* Replacement in the L1. victim: a way of view->candidates; asked once for each line that has to leave.
-     * line_touched: a hit; line_inserted: a line was put into a way. */
+    /* Replacement in the L1. victim: a way of view->candidates, when a line has to leave for one that comes
+     * in. The line that it chose stays where it is dirty and its content finds no room in the miss queue, and
+     * where take_miss, asked after it with claims_lines, keeps no line. The answer holds for its set until a
+     * line of the L1 changes (a hit, a line that comes or leaves); then it is asked again, also for the same
+     * access. line_touched: a hit; line_inserted: a line was put into a way, which tells what became of an
+     * answer. */
     uint32_t (*victim)(void *state, const struct mech_victim_view *view);
     void (*line_touched)(void *state, uint32_t set, uint32_t way);
     void (*line_inserted)(void *state, uint32_t set, uint32_t way);
