@@ -31,6 +31,9 @@
 #ifndef HEDDLE_MECHANISM_H
 #define HEDDLE_MECHANISM_H
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "heddle/rows.h"
 
 #define HEDDLE_MECHANISM_API 9
@@ -61,6 +64,17 @@ enum {
     /* words of a mask of SMs, at most */
     MECH_SM_WORDS = 16
 };
+
+/* States what the mechanism relies on. It is evaluated in every build, whatever NDEBUG says, so it is for checks
+ * that cost next to nothing beside the code around them. A condition that does not hold is printed, and ends
+ * the run as a crash of the mechanism does. */
+#define mech_assert(condition)                                                                               \
+    ((condition) ? (void)0 : mech_assert_failed(__FILE__, __LINE__, #condition))
+_Noreturn static inline void mech_assert_failed(const char *file, int line, const char *condition)
+{
+    fprintf(stderr, "%s:%d: assertion failed: %s\n", file, line, condition);
+    abort();
+}
 
 static inline uint32_t mech_bank(int warp) { return (uint32_t)warp / MECH_BANK_WARPS; }
 static inline uint64_t mech_bit(int warp) { return (uint64_t)1 << (uint32_t)warp % MECH_BANK_WARPS; }

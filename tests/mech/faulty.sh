@@ -109,6 +109,9 @@ fails_slice reply_and_pass 'take_request, cycle [0-9]+: answered PASS after it h
 for options in '' '--threads 3 --threads-always'; do
     fails on_issue abort 20 1 'on_issue, SM ' $options
     grep -q 'it aborted' "$work/out" || fail "abort: $(tail -3 "$work/out")"
+    fails on_issue assert 20 1 'on_issue, SM ' $options
+    grep -q 'faulty.c:[0-9]*: assertion failed: inside == 9' "$work/out" &&
+        grep -q 'it aborted' "$work/out" || fail "assert: $(tail -3 "$work/out")"
     fails on_issue divide 20 1 'on_issue, SM ' $options
     grep -q 'SIGFPE' "$work/out" || fail "divide: $(tail -3 "$work/out")"
     # the address sanitizer ends the process itself
