@@ -571,8 +571,8 @@ struct mech_ports {
      * again; false: there are too few. */
     void (*cta_park)(void *host, uint32_t cta_slot, const uint64_t *kept);
     bool (*cta_unpark)(void *host, uint32_t cta_slot);
-    /* Are there CTAs that have not started? As the SM was told with its newest CTA, or when it last asked for
-     * one by making room. */
+    /* Are there CTAs that have not started? As the SM was told after on_cta START of its newest CTA, or when it
+     * last asked for one by making room. */
     bool (*ctas_left)(void *host);
     /* Reads 32 bytes of memory that belongs to the mechanism, on all SMs the same: past the L1, as real
      * traffic. on_memory_read tells when it is here. False: too many reads are under way. code_address: the
