@@ -65,9 +65,9 @@ enum {
     MECH_SM_WORDS = 16
 };
 
-/* States what the mechanism relies on. It is evaluated in every build, whatever NDEBUG says, so it is for checks
- * that cost next to nothing beside the code around them. A condition that does not hold is printed, and ends
- * the run as a crash of the mechanism does. */
+/* States what the mechanism relies on. It is evaluated in every build, whatever NDEBUG says, so it is for
+ * checks that cost next to nothing beside the code around them. A condition that does not hold is printed,
+ * and ends the run as a crash of the mechanism does. */
 #define mech_assert(condition)                                                                               \
     ((condition) ? (void)0 : mech_assert_failed(__FILE__, __LINE__, #condition))
 _Noreturn static inline void mech_assert_failed(const char *file, int line, const char *condition)
@@ -571,8 +571,8 @@ struct mech_ports {
      * again; false: there are too few. */
     void (*cta_park)(void *host, uint32_t cta_slot, const uint64_t *kept);
     bool (*cta_unpark)(void *host, uint32_t cta_slot);
-    /* Are there CTAs that have not started? As the SM was told after on_cta START of its newest CTA, or when it
-     * last asked for one by making room. */
+    /* Are there CTAs that have not started? As the SM was told after on_cta START of its newest CTA, or when
+     * it last asked for one by making room. */
     bool (*ctas_left)(void *host);
     /* Reads 32 bytes of memory that belongs to the mechanism, on all SMs the same: past the L1, as real
      * traffic. on_memory_read tells when it is here. False: too many reads are under way. code_address: the

@@ -1,8 +1,8 @@
 /* faulty_slice.c: a plug-in with an SM in cache mode that fails in one of the hooks of slices and roles:
- * faulty-slice.hook says in which, and faulty-slice.how in which way: it crashes, calls a port as it must not,
- * or answers take_request as it must not. Its helper kernel waits for a word that is not 0, and ends. The slices let
- * all requests of the program pass, and read one line of theirs from DRAM. After the first grid one SM of two
- * is left in cache mode, so that roles change. */
+ * faulty-slice.hook says in which, and faulty-slice.how in which way: it crashes, calls a port as it must
+ * not, or answers take_request as it must not. Its helper kernel waits for a word that is not 0, and ends.
+ * The slices let all requests of the program pass, and read one line of theirs from DRAM. After the first
+ * grid one SM of two is left in cache mode, so that roles change. */
 #include "heddle/mechanism.h"
 
 #include <stdio.h>
@@ -23,8 +23,8 @@ static const char *const hook_names[] = {"none",       "cache_sms",    "choose_s
                                          "slice_init", "take_request", "on_dram",    "on_host_write",
                                          "on_retire",  "keeps_line",   NULL};
 
-/* A crash, in any hook; ports, in take_request of the program's first request; ports and answers for a load of
- * the window; answers to the program's first request. */
+/* A crash, in any hook; ports, in take_request of the program's first request; ports and answers for a load
+ * of the window; answers to the program's first request. */
 enum how {
     HOW_SEGV,
     HOW_APPLY,

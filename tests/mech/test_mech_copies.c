@@ -1,5 +1,5 @@
-/* test_mech_copies.c: what a mechanism learns of the L1s of other SMs: who holds a line (sharers), how old a copy
- * is (copy_as_of), and the age of data that is made of a copy (miss_as_of). */
+/* test_mech_copies.c: what a mechanism learns of the L1s of other SMs: who holds a line (sharers), how old a
+ * copy is (copy_as_of), and the age of data that is made of a copy (miss_as_of). */
 #include "hooks_kit.h"
 
 enum { SMS = 2, END = 4000 };
@@ -7,8 +7,9 @@ enum { SMS = 2, END = 4000 };
 static uint32_t use_sharers(const void *params) { return MECH_USES_SHARERS; }
 static uint32_t use_ages(const void *params) { return MECH_USES_SHARERS | MECH_USES_AGES; }
 
-/* One warp on each of two SMs, and one line. SM 0: a load, a store and another load; SM 1: a load; each when the
- * clock says so, or never where that is 0. Both end at the cycle END. */
+/* One warp on each of two SMs, and one line. SM 0: a load, a store and another load; SM 1: a load; each when
+ * the clock says so, or never where that is 0. Both end at the cycle END. */
+/* clang-format off */
 #define UNTIL(name)                                                                                          \
     "ld.param.u32 %w, [" name "]; setp.eq.u32 %q, %w, 0;\n@%q bra no_" name ";\nwait_" name ":\n"            \
     "mov.u32 %c, %clock; setp.lt.u32 %p, %c, %w;\n@%p bra wait_" name ";\n"
@@ -18,37 +19,13 @@ static const char copies_ptx[] =
     ".param .u32 again, .param .u32 other, .param .u32 end)\n{\n"
     ".reg .u64 %b, %o; .reg .u32 %c, %w, %v, %s, %i; .reg .pred %p, %q;\n"
     "ld.param.u64 %b, [buf]; ld.param.u64 %o, [out]; mov.u32 %i, %smid; mov.u32 %s, 0;\n"
-    "setp.ne.u32 %p, %i, 0;\n@%p bra one;\n" UNTIL("load") "ld.global.ca.u32 %v, [%b]; add.u32 %s, %s, "
-                                                           "%v;\nno_load:\n" UNTIL("store") "st.global.u32 "
-                                                                                            "[%b], "
-                                                                                            "7;\nno_store:"
-                                                                                            "\n" UNTIL("agai"
-                                                                                                       "n") "ld.global.ca.u32 %v, [%b]; add.u32 %s, %s, %v;\nno_again:\nbra.uni last;\none:\n" UNTIL(
-                                                                                                "other") "ld."
-                                                                                                         "glo"
-                                                                                                         "bal"
-                                                                                                         ".ca"
-                                                                                                         ".u3"
-                                                                                                         "2 "
-                                                                                                         "%v,"
-                                                                                                         " [%"
-                                                                                                         "b];"
-                                                                                                         " ad"
-                                                                                                         "d."
-                                                                                                         "u32"
-                                                                                                         " %"
-                                                                                                         "s, "
-                                                                                                         "%s,"
-                                                                                                         " %"
-                                                                                                         "v;"
-                                                                                                         "\nn"
-                                                                                                         "o_"
-                                                                                                         "oth"
-                                                                                                         "er:"
-                                                                                                         "\nl"
-                                                                                                         "ast"
-                                                                                                         ":"
-                                                                                                         "\n" UNTIL("end") "no_end:\nmul.wide.u32 %b, %i, 4; add.u64 %o, %o, %b; st.global.u32 [%o], %s;\nret;\n}\n";
+    "setp.ne.u32 %p, %i, 0;\n@%p bra one;\n"
+    UNTIL("load") "ld.global.ca.u32 %v, [%b]; add.u32 %s, %s, %v;\nno_load:\n"
+    UNTIL("store") "st.global.u32 [%b], 7;\nno_store:\n"
+    UNTIL("again") "ld.global.ca.u32 %v, [%b]; add.u32 %s, %s, %v;\nno_again:\nbra.uni last;\none:\n"
+    UNTIL("other") "ld.global.ca.u32 %v, [%b]; add.u32 %s, %s, %v;\nno_other:\nlast:\n"
+    UNTIL("end") "no_end:\nmul.wide.u32 %b, %i, 4; add.u64 %o, %o, %b; st.global.u32 [%o], %s;\nret;\n}\n";
+/* clang-format on */
 
 struct times {
     uint32_t load, store, again, other;
@@ -106,8 +83,8 @@ static uint64_t as_of(uint64_t cycle, uint32_t copy)
 
 /* ---- sharers, copy_as_of ---- */
 
-/* SM 0 loads the line, then SM 1; the store of SM 0 drops it there, and the copy of SM 1 is old when the L2 has
- * performed the store. */
+/* SM 0 loads the line, then SM 1; the store of SM 0 drops it there, and the copy of SM 1 is old when the L2
+ * has performed the store. */
 static void sharers_tells_who_holds_a_line_and_copy_as_of_what_is_old(void **state)
 {
     play_copies((struct mechanism){0}, (struct times){.load = 200, .other = 1200, .store = 2200});
@@ -156,8 +133,8 @@ static void fill_from_other(void *state, const struct mech_l1_access *a, uint32_
     if (tells_age) p->miss_as_of(p->host, token, p->copy_as_of(p->host, 1, line));
 }
 
-/* SM 1 reads the line after the store, and SM 0 makes a copy of this copy. That is as old, if the mechanism says
- * so, and older than the store otherwise. */
+/* SM 1 reads the line after the store, and SM 0 makes a copy of this copy. That is as old, if the mechanism
+ * says so, and older than the store otherwise. */
 static void data_is_as_old_as_miss_as_of_says(void **state)
 {
     for (int tells = 0; tells < 2; tells++) {

@@ -1,9 +1,11 @@
 /* test_mech_hooks.c: each hook and port of the interface on a machine, with a mechanism of a few lines:
  * when it is called, and what its answer does. Where an answer changes time, the run must not depend on
- * what is skipped nor on threads. Those of the L1: test_mech_l1.c; barriers, stalls, messages, memory of a
- * mechanism: test_mech_events.c; slices of the L2 and SMs in cache mode: test_mech_slices.c; CTAs without
- * slots: test_cta_swap.c; transfers of registers: test_transfer.c. GPU timers: tests/timing/test_gpu_timer.c.
- * Notes: machine.sh. */
+ * what is skipped nor on threads. Those of the L1: test_mech_l1.c; what an instruction is told of:
+ * test_mech_issue.c; ports that say something of the SM: test_mech_ports.c; copies in other L1s:
+ * test_mech_copies.c; barriers, stalls, messages, memory of a mechanism: test_mech_events.c; slices of the L2
+ * and SMs in cache mode: test_mech_slices.c; CTAs without slots: test_cta_swap.c, test_contexts.c; transfers
+ * of registers: test_transfer.c; registers in free rows: test_shared_rows.c. GPU timers:
+ * tests/timing/test_gpu_timer.c. Notes: machine.sh. */
 #include "hooks_kit.h"
 
 /* Where to stop holding something back. */
@@ -287,8 +289,8 @@ static int pick_warp_0_first(void *state, const struct mech_sched_view *view)
     return MECH_NO_WARP;
 }
 
-/* Meanwhile its scheduler is asked again in each cycle. Each of these slots is charged to the policy's choice,
- * although warp 0 waits for memory. */
+/* Meanwhile its scheduler is asked again in each cycle. Each of these slots is charged to the policy's
+ * choice, although warp 0 waits for memory. */
 static void a_slot_that_pick_leaves_empty_is_held(void **state)
 {
     memset(first_of, 0, sizeof first_of);

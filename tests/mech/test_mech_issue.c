@@ -1,5 +1,5 @@
-/* test_mech_issue.c: what the events of instructions and warps hold: the registers that an instruction reads and
- * writes, the memory that it is for, warps that start and end. When they come: test_mech_hooks.c. */
+/* test_mech_issue.c: what the events of instructions and warps hold: the registers that an instruction reads
+ * and writes, the memory that it is for, warps that start and end. When they come: test_mech_hooks.c. */
 #include "hooks_kit.h"
 
 /* ---- registers ---- */
@@ -101,8 +101,8 @@ static void count_local_eviction(void *state, const struct mech_l1_evict *e)
     local_evictions += e->is_local;
 }
 
-/* Two stores to local memory and two loads of it, the same word of all lanes: one line. The lines b to g push it
- * out of an L1 of four, and the second load brings it back. */
+/* Two stores to local memory and two loads of it, the same word of all lanes: one line. The lines b to g push
+ * it out of an L1 of four, and the second load brings it back. */
 static void local_memory_is_told_as_such(void **state)
 {
     global_loads = global_stores = local_loads = local_stores = global_accesses = 0;

@@ -508,9 +508,9 @@ static uint32_t choose_first(void *state, const struct mech_victim_view *v)
     return (uint32_t)__builtin_ctzll(v->candidates[0]);
 }
 
-/* e finds all four lines taken. It gets one of them when its data comes, or with claims_lines when it is taken.
- * There the victim is chosen before take_miss, in vain where that answers HIT; where the miss goes on the
- * choice holds. */
+/* e finds all four lines taken. It gets one of them when its data comes, or with claims_lines when it is
+ * taken. There the victim is chosen before take_miss, in vain where that answers HIT; where the miss goes on
+ * the choice holds. */
 static void a_miss_that_is_taken_holds_a_line_with_claims_lines(void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* test_mech_ports.c: ports that say something of the SM, set the timer or end the run, each with a mechanism of a few
- * lines. The other ports: test_mech_hooks.c, which names the rest. */
+/* test_mech_ports.c: ports that say something of the SM, set the timer or end the run, each with a mechanism
+ * of a few lines. The files of the other ports: test_mech_hooks.c. */
 #include "hooks_kit.h"
 
 /* ---- l1_set ---- */
