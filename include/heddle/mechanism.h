@@ -648,7 +648,8 @@ struct mech_slice_ports {
     uint32_t index, slice_count, lines, line_bytes, warps, cache_sms;
     /* Zeroed memory that lives as long as the state. */
     void *(*memory)(void *host, size_t bytes);
-    /* A claimed atomic, or load of the window, takes effect when the step ends, once. */
+    /* A claimed atomic, or load of the window, takes effect when the step ends, once, and before its
+     * reply. */
     void (*apply)(void *host, uint32_t token);
     /* The claimed request is answered: its reply waits for room in the response queue. */
     void (*reply)(void *host, uint32_t token);
@@ -771,7 +772,7 @@ struct mechanism {
     size_t (*helper)(const void *params, struct mech_helper *helper, char *ptx, size_t room);
     /* A request of an SM is at the tags of a slice: does the mechanism take it? After MECH_WAIT it is asked
      * again, as often as the slice looks: that answer changes nothing, and turns into another one only in a
-     * hook of the slice. Of the helper's, those for the window alone come here, and are always taken. */
+     * hook of the slice. Of the helper's, those for the window alone come here, and have to be claimed. */
     enum mech_take (*take_request)(void *slice_state, const struct mech_request *r);
     /* A bit of view->ready, or MECH_NO_WARP to leave the slot empty (sm.slots_held); it is asked again in the
      * next cycle. */

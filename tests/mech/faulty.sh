@@ -87,9 +87,9 @@ fails_slice() { # HOW MESSAGE
 }
 fails_slice apply 'apply in take_request, cycle [0-9]+: request [0-9]+ has taken effect, or is neither'
 fails_slice reply 'reply in take_request, cycle [0-9]+: request [0-9]+, which it has not claimed'
-fails_slice park 'park in take_request, cycle [0-9]+: request [0-9]+ is parked, or is not a load of the window'
-fails_slice far_read 'dram_read in take_request, cycle [0-9]+: address 0x[0-9a-f]+, which is not that of a line'
-fails_slice odd_read 'dram_read in take_request, cycle [0-9]+: address 0x[0-9a-f]+, which is not that of a line'
+fails_slice park 'park in take_request, cycle [0-9]+: request [0-9]+ is parked, or is not a load'
+fails_slice far_read 'dram_read in take_request, cycle [0-9]+: address 0x[0-9a-f]+, which is not that of'
+fails_slice odd_read 'dram_read in take_request, cycle [0-9]+: address 0x[0-9a-f]+, which is not that of'
 fails_slice no_sectors 'dram_read in take_request, cycle [0-9]+: sectors 0 of a line'
 fails_slice all_sectors 'dram_write in take_request, cycle [0-9]+: sectors 0xffffffff of a line'
 fails_slice far_write 'dram_write in take_request, cycle [0-9]+: address 0xf{16}, which is not that of a line'

@@ -109,7 +109,8 @@ done
 # notes: in the JSON and in the timeline, the same with skipping and without, and on several threads
 events() { grep '"mechanism":"probe-notes"' "$1"; }
 run --mech "$plugins/mech_probe_notes.so" --json --timeline "$work/line.json" >"$work/notes.json"
-run --mech "$plugins/mech_probe_notes.so" --json --timeline "$work/noskip_line.json" --no-skip >"$work/noskip.json"
+run --mech "$plugins/mech_probe_notes.so" --json --timeline "$work/noskip_line.json" --no-skip \
+    >"$work/noskip.json"
 run --mech "$plugins/mech_probe_notes.so" --json --timeline "$work/threads_line.json" --threads 2 \
     --threads-always >"$work/threads.json"
 grep -q '{"cycle":100,"sm":0,"mechanism":"probe-notes","kind":"down","a":1,"b":7}' "$work/notes.json" ||
