@@ -68,8 +68,7 @@ enum {
 /* States what the mechanism relies on. It is evaluated in every build, whatever NDEBUG says, so it is for
  * checks that cost next to nothing beside the code around them. A condition that does not hold is printed,
  * and ends the run as a crash of the mechanism does. */
-#define mech_assert(condition)                                                                               \
-    ((condition) ? (void)0 : mech_assert_failed(__FILE__, __LINE__, #condition))
+#define mech_assert(condition) ((condition) ? (void)0 : mech_assert_failed(__FILE__, __LINE__, #condition))
 _Noreturn static inline void mech_assert_failed(const char *file, int line, const char *condition)
 {
     fprintf(stderr, "%s:%d: assertion failed: %s\n", file, line, condition);

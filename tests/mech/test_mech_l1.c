@@ -85,9 +85,9 @@ static void resize_alone(void *state, const struct mech_l1_access *a)
     if (a->line == line_at('y')) p->l1_lines(p->host, own);
     if (a->line == line_at('z')) p->l1_lines(p->host, own + p->l1_sets);
 }
-static void count_extra_fill(void *state, const struct mech_l1_fill *e)
+static void count_extra_fill(void *state, const struct mech_l1_fill *e) { extra_fills += e->is_extra; }
+static void sum_extra_fill(void *state, const struct mech_l1_fill *e)
 {
-    extra_fills += e->is_extra;
     tell(state, 1, e->cycle, e->is_extra);
 }
 static void double_l1(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
@@ -120,8 +120,7 @@ static void the_l1_grows_again_and_into_registers(void **state)
         assert_int_equal(extra_fills, rows[i].extra);
         play_close();
     }
-    attach(
-        (struct mechanism){.init = double_l1, .on_l1_access = resize_alone, .on_l1_fill = count_extra_fill});
+    attach((struct mechanism){.init = double_l1, .on_l1_access = resize_alone, .on_l1_fill = sum_extra_fill});
     struct play p = with_blank("abx#A_cyb#cd*z#hab");
     expect_same_everywhere(&p);
 }
