@@ -31,6 +31,9 @@
 #ifndef HEDDLE_MECHANISM_H
 #define HEDDLE_MECHANISM_H
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "heddle/rows.h"
 
 #define HEDDLE_MECHANISM_API 9
@@ -61,6 +64,16 @@ enum {
     /* words of a mask of SMs, at most */
     MECH_SM_WORDS = 16
 };
+
+/* States what the mechanism relies on. It is evaluated in every build, whatever NDEBUG says, so it is for
+ * checks that cost next to nothing beside the code around them. A condition that does not hold is printed,
+ * and ends the run as a crash of the mechanism does. */
+#define mech_assert(condition) ((condition) ? (void)0 : mech_assert_failed(__FILE__, __LINE__, #condition))
+_Noreturn static inline void mech_assert_failed(const char *file, int line, const char *condition)
+{
+    fprintf(stderr, "%s:%d: assertion failed: %s\n", file, line, condition);
+    abort();
+}
 
 static inline uint32_t mech_bank(int warp) { return (uint32_t)warp / MECH_BANK_WARPS; }
 static inline uint64_t mech_bit(int warp) { return (uint64_t)1 << (uint32_t)warp % MECH_BANK_WARPS; }
@@ -186,7 +199,7 @@ struct mech_launch {
 
 struct mech_issue {
     uint64_t cycle;
-    /* ties the L1's answers to this instruction (mech_l1_access.id); not 0 */
+    /* ties the L1's answers to this instruction (mech_l1_access.id); not 0 where l1_lines is not 0 */
     uint64_t id;
     int warp;
     uint32_t pc;
@@ -557,8 +570,8 @@ struct mech_ports {
      * again; false: there are too few. */
     void (*cta_park)(void *host, uint32_t cta_slot, const uint64_t *kept);
     bool (*cta_unpark)(void *host, uint32_t cta_slot);
-    /* Are there CTAs that have not started? As the SM was told with its newest CTA, or when it last asked for
-     * one by making room. */
+    /* Are there CTAs that have not started? As the SM was told after on_cta START of its newest CTA, or when
+     * it last asked for one by making room. */
     bool (*ctas_left)(void *host);
     /* Reads 32 bytes of memory that belongs to the mechanism, on all SMs the same: past the L1, as real
      * traffic. on_memory_read tells when it is here. False: too many reads are under way. code_address: the
@@ -634,7 +647,8 @@ struct mech_slice_ports {
     uint32_t index, slice_count, lines, line_bytes, warps, cache_sms;
     /* Zeroed memory that lives as long as the state. */
     void *(*memory)(void *host, size_t bytes);
-    /* A claimed atomic, or load of the window, takes effect when the step ends, once. */
+    /* A claimed atomic, or load of the window, takes effect when the step ends, once, and before its
+     * reply. */
     void (*apply)(void *host, uint32_t token);
     /* The claimed request is answered: its reply waits for room in the response queue. */
     void (*reply)(void *host, uint32_t token);
@@ -716,8 +730,8 @@ struct mechanism {
      * it is of all kinds where a mechanism fills admit */
     bool hears_stalls;
     /* A miss that take_miss claims or fills holds a line of the L1 from then on, as one that goes to the L2
-     * does, and take_miss is asked once a line can be replaced; without it the line is taken when the data
-     * comes */
+     * does; take_miss is asked when a line can be replaced, and victim before it. Without it the line is
+     * taken when the data comes. */
     bool claims_lines;
     /* names of the kinds of its notes, NULL-terminated; may be NULL */
     const char *const *note_names;
@@ -757,16 +771,22 @@ struct mechanism {
     size_t (*helper)(const void *params, struct mech_helper *helper, char *ptx, size_t room);
     /* A request of an SM is at the tags of a slice: does the mechanism take it? After MECH_WAIT it is asked
      * again, as often as the slice looks: that answer changes nothing, and turns into another one only in a
-     * hook of the slice. Of the helper's, those for the window alone come here, and are always taken. */
+     * hook of the slice. Of the helper's, those for the window alone come here, and have to be claimed. */
     enum mech_take (*take_request)(void *slice_state, const struct mech_request *r);
-    /* A bit of view->ready, or MECH_NO_WARP to leave the slot empty. */
+    /* A bit of view->ready, or MECH_NO_WARP to leave the slot empty (sm.slots_held); it is asked again in the
+     * next cycle. */
     int (*pick)(void *state, const struct mech_sched_view *view);
-    /* A load missed in the tags: what becomes of it? Asked once for each miss, before a line is taken,
-     * something is evicted or the miss queue is looked at; the miss has an MSHR. *answer is PASS after 0
-     * cycles at first. */
+    /* A load missed in the tags: what becomes of it? Asked once for each miss, when an MSHR is free, before a
+     * line is taken, something is evicted or the miss queue is looked at. With claims_lines, when a line of
+     * the set can be replaced as well: a dirty one has then left already. *answer is PASS after 0 cycles at
+     * first. */
     void (*take_miss)(void *state, const struct mech_l1_access *a, uint32_t token, struct mech_miss *answer);
-    /* Replacement in the L1. victim: a way of view->candidates; asked once for each line that has to leave.
-     * line_touched: a hit; line_inserted: a line was put into a way. */
+    /* Replacement in the L1. victim: a way of view->candidates, when a line has to leave for one that comes
+     * in. The line that it chose stays where it is dirty and its content finds no room in the miss queue, and
+     * where take_miss, asked after it with claims_lines, keeps no line. The answer holds for its set until a
+     * line of the L1 changes (a hit, a line that comes or leaves); then it is asked again, also for the same
+     * access. line_touched: a hit; line_inserted: a line was put into a way, which tells what became of an
+     * answer. */
     uint32_t (*victim)(void *state, const struct mech_victim_view *view);
     void (*line_touched)(void *state, uint32_t set, uint32_t way);
     void (*line_inserted)(void *state, uint32_t set, uint32_t way);

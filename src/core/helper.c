@@ -233,8 +233,10 @@ bool helper_open(struct helper *h, struct emu_device *device, struct emu_fault *
     h->device = device;
     if (!h->module && (!make_window(h) || !make_table(h) || !load(h))) return out_of_memory(fault);
     if (!open_grids(h, fault)) return false;
-    const struct mech_slices_helper started = {
-        .window = &h->window, .warps = warps_all(h), .cache_sms = cache_sms(h)};
+    const struct mech_slices_helper started = {.window = &h->window,
+                                               .warps = warps_all(h),
+                                               .window_lines = h->wants.window_lines,
+                                               .cache_sms = cache_sms(h)};
     h->is_running = true;
     if (mech_slices_start(h->wiring->mech_slices, &started)) return true;
     *fault = (struct emu_fault){.kind = EMU_BAD_MECHANISM};

@@ -11,7 +11,6 @@
 #include "mech/laws_core.h"
 #include "mech/sap.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 struct apres_params {
@@ -25,7 +24,7 @@ struct apres {
     struct laws laws;
     struct sap sap;
 };
-static_assert(offsetof(struct apres_params, laws) == 0 && offsetof(struct apres, laws) == 0, "");
+_Static_assert(offsetof(struct apres_params, laws) == 0 && offsetof(struct apres, laws) == 0, "");
 
 static const char *const warp_id_names[] = {"slot", "grid", NULL};
 static const char *const requests_names[] = {"lowest", "all", NULL};

@@ -28,7 +28,6 @@
  * the authors' base_vc, which the cap on the score makes meaningless. */
 #include "mech/ccws.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 #include "mech/cost.h"
@@ -275,7 +274,7 @@ void ccws_forget(struct ccws *c, uint64_t now)
 {
     c->ranked_count = 0;
     ccws_gate(c, now);
-    assert(!c->gated_count && !c->next);
+    mech_assert(!c->gated_count && !c->next);
 }
 
 uint64_t ccws_gated_cycles(const struct ccws *c, uint64_t now)

@@ -12,7 +12,6 @@
  * loads that touch 0.58 different lines a reference miss in 0.96 to 1.0. */
 #include "mech/laws_core.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,7 +49,7 @@ static bool queue_has(const struct laws_queue *q, int warp)
 
 static void queue_append(struct laws_queue *q, int warp)
 {
-    assert(q->count < MECH_WARPS_MAX);
+    mech_assert(q->count < MECH_WARPS_MAX);
     q->position[warp] = q->count;
     q->slots[q->count++] = (uint16_t)warp;
 }

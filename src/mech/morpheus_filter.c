@@ -1,7 +1,8 @@
 /* morpheus_filter.c: see morpheus_filter.h. */
 #include "mech/morpheus_filter.h"
 
-#include <assert.h>
+#include "heddle/mechanism.h"
+
 #include <string.h>
 
 static uint32_t log2_of(uint32_t power_of_two) { return (uint32_t)__builtin_ctz(power_of_two); }
@@ -27,7 +28,7 @@ size_t morpheus_filter_memory(const struct morpheus_filter_shape *s)
 
 void morpheus_filter_init(struct morpheus_filter *f, const struct morpheus_filter_shape *shape, void *memory)
 {
-    assert(!morpheus_filter_refuses(shape));
+    mech_assert(!morpheus_filter_refuses(shape));
     f->shape = *shape;
     f->sets = memory;
     f->bits = (uint8_t *)(f->sets + shape->sets);
@@ -36,14 +37,14 @@ void morpheus_filter_init(struct morpheus_filter *f, const struct morpheus_filte
 
 void morpheus_filter_hold(struct morpheus_filter *f, uint32_t set, uint32_t blocks)
 {
-    assert(set < f->shape.sets && blocks && blocks <= f->shape.blocks);
+    mech_assert(set < f->shape.sets && blocks && blocks <= f->shape.blocks);
     f->sets[set].blocks = blocks;
 }
 
 /* BF1 (which = 0) or BF2 (1) of a set. */
 static uint8_t *filter_of(const struct morpheus_filter *f, uint32_t set, uint32_t which)
 {
-    assert(set < f->shape.sets);
+    mech_assert(set < f->shape.sets);
     const size_t filter = 2 * (size_t)set + (f->sets[set].first ^ which);
     return f->bits + filter * f->shape.filter_bytes;
 }

@@ -1,7 +1,6 @@
 /* morpheus_sets.c: which lines are a set's, and what the set will hold when its request queue is empty. */
 #include "mech/morpheus_state.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* ---- 4.1.1: address separation, in proportion to capacity ---- */
@@ -30,7 +29,7 @@ static void divide_sets(struct morpheus *m)
             morpheus_filter_hold(&m->filter, k, m->sets[k].blocks);
         }
     }
-    assert(m->ranges[MORPHEUS_STORES - 1].first + m->ranges[MORPHEUS_STORES - 1].count == m->set_count);
+    mech_assert(m->ranges[MORPHEUS_STORES - 1].first + m->ranges[MORPHEUS_STORES - 1].count == m->set_count);
 }
 
 /* Gives sets their stores, and divides the lines between the slice and its sets. */

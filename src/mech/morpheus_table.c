@@ -4,7 +4,6 @@
  * Of a warp's messages the controller relies on no order: the collectors of an SM may change it. */
 #include "mech/morpheus_state.h"
 
-#include <assert.h>
 #include <string.h>
 
 static void *line_of(const struct morpheus *m, const struct set *s, uint32_t line)
@@ -91,7 +90,7 @@ void table_load_data(struct morpheus *m, struct set *s, uint32_t token)
         table_answer(m, token);
         return;
     }
-    assert(!s->is_data_parked);
+    mech_assert(!s->is_data_parked);
     s->is_data_parked = true;
     s->data_parked = token;
     m->ports->park(m->ports->host, token);

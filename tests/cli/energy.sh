@@ -66,7 +66,7 @@ grep -q '"energy"' "$folder/without.json" && fail "energy is printed though nobo
 # However many threads simulate, the joules are the same to the last digit.
 energy_of() { # energy_of THREADS: of 40 CTAs
     "$heddle" kernel tests/cli/energy.ptx more -m fermi --grid 40 --block 48 --arg 'buf:f32[2048]=iota' \
-        --json --energy --mech str --threads "$1" | grep -o '"energy":{.*"watts":[^}]*}'
+        --json --energy --mech str --threads "$1" --threads-always | grep -o '"energy":{.*"watts":[^}]*}'
 }
 energy_of 1 >"$folder/one"
 [ -s "$folder/one" ] || fail "a run of 40 CTAs has no energy"

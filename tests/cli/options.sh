@@ -28,6 +28,7 @@ maxrregcount|16|registers 16|7
 functional|1|functional|perhaps
 races|1|no races found|perhaps
 no_skip|1|same|perhaps
+threads_always|1|same|perhaps
 threads|2|same|257
 sample|100|"samples":|often
 stats|'$folder'/stats.json|FILE|/nonexistent/x.json

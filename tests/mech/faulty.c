@@ -1,6 +1,9 @@
 /* faulty.c: a plug-in that fills the hooks of an SM and fails in one of them: faulty.hook says in which,
  * faulty.call at which of its calls on an SM, faulty.how in which way. Before that it changes nothing but the
  * cycles that its prefetches and rows cost. faulty_slice.c has the hooks of a slice. */
+/* mech_assert does not depend on it. */
+#undef NDEBUG
+#define NDEBUG
 #include "heddle/mechanism.h"
 
 #include <signal.h>
@@ -48,7 +51,7 @@ static const char *const hook_names[] = {
 #define HOOK_NAME(name) #name,
     HOOKS(HOOK_NAME) NULL};
 
-/* The first five are crashes, in any hook; then calls of ports, in the hooks of an SM; then answers, in their
+/* The first six are crashes, in any hook; then calls of ports, in the hooks of an SM; then answers, in their
  * hook alone. */
 enum how {
     HOW_SEGV,
@@ -56,6 +59,7 @@ enum how {
     HOW_DIVIDE,
     HOW_OVERFLOW,
     HOW_FREE,
+    HOW_ASSERT,
     HOW_GIVE_ROWS,
     HOW_GIVE_TWICE,
     HOW_ANSWER_MISS,
@@ -73,9 +77,10 @@ enum how {
     HOW_LATE_ANSWER
 };
 static const char *const how_names[] = {
-    "segv",        "abort",        "divide",    "overflow",     "free",       "give_rows",   "give_twice",
-    "answer_miss", "forward_miss", "far_timer", "far_prefetch", "big_memory", "big_queue",   "note",
-    "allow_issue", "bank_access",  "l1_lines",  "warp_issued",  "bad_answer", "late_answer", NULL};
+    "segv",       "abort",       "divide",       "overflow",  "free",         "assert",     "give_rows",
+    "give_twice", "answer_miss", "forward_miss", "far_timer", "far_prefetch", "big_memory", "big_queue",
+    "note",       "allow_issue", "bank_access",  "l1_lines",  "warp_issued",  "bad_answer", "late_answer",
+    NULL};
 
 struct faulty_params {
     uint32_t hook, call, how;
@@ -125,6 +130,7 @@ static void crash(enum how how)
     case HOW_DIVIDE: zero = (int)inside / zero; break;
     case HOW_OVERFLOW: overflow((volatile char *)&inside); break;
     case HOW_FREE: free((char *)malloc(64) + inside); break;
+    case HOW_ASSERT: mech_assert(inside == 9); break;
     default: break;
     }
 }

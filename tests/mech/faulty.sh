@@ -37,7 +37,7 @@ for hook in pick take_miss victim line_touched line_inserted may_allocate may_mi
     on_l1_access on_l1_evict on_l1_fill on_l1_level on_warp on_barrier on_cta on_memory_read on_ring \
     extra_hit admit on_timer; do
     fails $hook segv 1 1 "$hook, SM "
-    fails $hook segv 2 1 "$hook, SM " --threads 3
+    fails $hook segv 2 1 "$hook, SM " --threads 3 --threads-always
 done
 fails on_launch segv 1 1 "on_launch, SM 0, cycle "
 fails on_kernel segv 1 1 "on_kernel, SM 0, cycle "
@@ -59,9 +59,9 @@ fails gpu_timer_period segv 1 2 "gpu_timer_period, cycle 0: it crashed (SIGSEGV 
 for at in 'none 0' 'cache_sms 2' 'helper 2' 'slice_init 1' 'take_request 1' 'on_dram 1' 'on_host_write 1' \
     'choose_sms 1' 'on_retire 1' 'keeps_line 1'; do
     read -r hook status <<<"$at"
-    for options in '' '--threads 3'; do
+    for options in '' '--threads 3 --threads-always'; do
         rm -f "$work/stats.json"
-        "$heddle" run bfs --size tiny -m rtx3080 --mech "$plugins/faulty_slice.so" --quiet \
+        timeout 60 "$heddle" run bfs --size tiny -m rtx3080 --mech "$plugins/faulty_slice.so" --quiet \
             --mech-set faulty-slice.hook=$hook --stats "$work/stats.json" $options >"$work/out" 2>&1
         [ $? -eq "$status" ] || fail "$hook $options: exit status, not $status: $(tail -3 "$work/out")"
         [ $hook = none ] ||
@@ -72,10 +72,46 @@ for at in 'none 0' 'cache_sms 2' 'helper 2' 'slice_init 1' 'take_request 1' 'on_
     done
 done
 
+# ports of slices, and answers of take_request: MESSAGE, of what the slice says
+fails_slice() { # HOW MESSAGE
+    for options in '' '--threads 3 --threads-always'; do
+        rm -f "$work/stats.json"
+        timeout 60 "$heddle" run bfs --size tiny -m rtx3080 --mech "$plugins/faulty_slice.so" --quiet \
+            --mech-set faulty-slice.hook=take_request --mech-set faulty-slice.how=$1 \
+            --stats "$work/stats.json" $options >"$work/out" 2>&1
+        [ $? -eq 1 ] || fail "$1 $options: exit status: $(tail -3 "$work/out")"
+        grep -Eq "^heddle: error: mechanism 'faulty-slice', $2" "$work/out" ||
+            fail "$1 $options: $(tail -3 "$work/out")"
+        grep -q '"partial":true,"hash"' "$work/stats.json" || fail "$1 $options: no partial statistics"
+    done
+}
+fails_slice apply 'apply in take_request, cycle [0-9]+: request [0-9]+ has taken effect, or is neither'
+fails_slice reply 'reply in take_request, cycle [0-9]+: request [0-9]+, which it has not claimed'
+fails_slice park 'park in take_request, cycle [0-9]+: request [0-9]+ is parked, or is not a load'
+fails_slice far_read 'dram_read in take_request, cycle [0-9]+: address 0x[0-9a-f]+, which is not that of'
+fails_slice odd_read 'dram_read in take_request, cycle [0-9]+: address 0x[0-9a-f]+, which is not that of'
+fails_slice no_sectors 'dram_read in take_request, cycle [0-9]+: sectors 0 of a line'
+fails_slice all_sectors 'dram_write in take_request, cycle [0-9]+: sectors 0xffffffff of a line'
+fails_slice far_write 'dram_write in take_request, cycle [0-9]+: address 0xf{16}, which is not that of a line'
+fails_slice window 'window in take_request, cycle [0-9]+: line 1048576 of [0-9]+$'
+fails_slice line 'line in take_request, cycle [0-9]+: address 0x80, which is not that of a line in device'
+fails_slice memory 'memory in take_request, cycle [0-9]+: 18446744073709551615 bytes; it has 0'
+fails_slice park_twice 'park in take_request, cycle [0-9]+: request [0-9]+ is parked, or is not'
+fails_slice apply_twice 'apply in take_request, cycle [0-9]+: request [0-9]+ has taken effect, or is neither'
+fails_slice reply_early 'reply in take_request, cycle [0-9]+: request [0-9]+ has to take effect before'
+fails_slice reply_twice 'reply in take_request, cycle [0-9]+: request [0-9]+, which it has not claimed'
+fails_slice pass_window 'take_request, cycle [0-9]+: answered PASS to a request for the window, which it has'
+fails_slice wait_window 'take_request, cycle [0-9]+: answered WAIT to a request for the window, which it has'
+fails_slice bad_answer 'take_request, cycle [0-9]+: answered 3, which is not in enum mech_take'
+fails_slice reply_and_pass 'take_request, cycle [0-9]+: answered PASS after it had used a port on the request'
+
 # every way to crash
-for options in '' '--threads 3'; do
+for options in '' '--threads 3 --threads-always'; do
     fails on_issue abort 20 1 'on_issue, SM ' $options
     grep -q 'it aborted' "$work/out" || fail "abort: $(tail -3 "$work/out")"
+    fails on_issue assert 20 1 'on_issue, SM ' $options
+    grep -q 'faulty.c:[0-9]*: assertion failed: inside == 9' "$work/out" &&
+        grep -q 'it aborted' "$work/out" || fail "assert: $(tail -3 "$work/out")"
     fails on_issue divide 20 1 'on_issue, SM ' $options
     grep -q 'SIGFPE' "$work/out" || fail "divide: $(tail -3 "$work/out")"
     # the address sanitizer ends the process itself
@@ -112,7 +148,7 @@ timeout 60 "$heddle" kernel "$root/tests/programs/matmul.ptx" matmul -m fermi --
     >"$work/out" 2>&1 || fail "a prefetch from the end of all addresses: $(tail -3 "$work/out")"
 
 # a CUDA program: it ends in its second kernel, the first one is whole
-for options in '' '--threads 3'; do
+for options in '' '--threads 3 --threads-always'; do
     rm -f "$work/stats.json"
     "$heddle" run bfs --size tiny --mech "$plugins/faulty.so" --mech-set faulty.hook=on_launch \
         --mech-set faulty.call=2 --stats "$work/stats.json" $options >"$work/out" 2>&1

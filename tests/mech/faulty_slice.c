@@ -1,7 +1,8 @@
 /* faulty_slice.c: a plug-in with an SM in cache mode that fails in one of the hooks of slices and roles:
- * faulty-slice.hook says in which. Its helper kernel waits for a word that is not 0, and ends. The slices let
- * all requests of the program pass, and read one line of theirs from DRAM. After the first grid one SM of two
- * is left in cache mode, so that roles change. */
+ * faulty-slice.hook says in which, and faulty-slice.how in which way: it crashes, calls a port as it must
+ * not, or answers take_request as it must not. Its helper kernel waits for a word that is not 0, and ends.
+ * The slices let all requests of the program pass, and read one line of theirs from DRAM. After the first
+ * grid one SM of two is left in cache mode, so that roles change. */
 #include "heddle/mechanism.h"
 
 #include <stdio.h>
@@ -22,11 +23,42 @@ static const char *const hook_names[] = {"none",       "cache_sms",    "choose_s
                                          "slice_init", "take_request", "on_dram",    "on_host_write",
                                          "on_retire",  "keeps_line",   NULL};
 
+/* A crash, in any hook; ports, in take_request of the program's first request; ports and answers for a load
+ * of the window; answers to the program's first request. */
+enum how {
+    HOW_SEGV,
+    HOW_APPLY,
+    HOW_REPLY,
+    HOW_PARK,
+    HOW_FAR_READ,
+    HOW_ODD_READ,
+    HOW_NO_SECTORS,
+    HOW_ALL_SECTORS,
+    HOW_FAR_WRITE,
+    HOW_WINDOW,
+    HOW_LINE,
+    HOW_MEMORY,
+    HOW_PARK_TWICE,
+    HOW_APPLY_TWICE,
+    HOW_REPLY_EARLY,
+    HOW_REPLY_TWICE,
+    HOW_PASS_WINDOW,
+    HOW_WAIT_WINDOW,
+    HOW_BAD_ANSWER,
+    HOW_REPLY_AND_PASS
+};
+static const char *const how_names[] = {
+    "segv",        "apply",       "reply",       "park",        "far_read",   "odd_read",       "no_sectors",
+    "all_sectors", "far_write",   "window",      "line",        "memory",     "park_twice",     "apply_twice",
+    "reply_early", "reply_twice", "pass_window", "wait_window", "bad_answer", "reply_and_pass", NULL};
+
 struct params {
-    uint32_t hook;
+    uint32_t hook, how;
 };
 static const struct param_row param_rows[] = {
-    PARAM_CHOICE(params, hook, "faulty-slice.hook", "none", hook_names, "that fails"), {0}};
+    PARAM_CHOICE(params, hook, "faulty-slice.hook", "none", hook_names, "that fails"),
+    PARAM_CHOICE(params, how, "faulty-slice.how", "segv", how_names, "it fails"),
+    {0}};
 
 enum { PARKED_MAX = 64 };
 struct slice {
@@ -39,7 +71,7 @@ struct slice {
 static volatile int *volatile nowhere = (int *)8;
 static void strike(const struct params *p, enum hook hook)
 {
-    if (p->hook == (uint32_t)hook) *nowhere = 1;
+    if (p->hook == (uint32_t)hook && p->how == HOW_SEGV) *nowhere = 1;
 }
 
 /* ---- roles ---- */
@@ -79,10 +111,65 @@ static void faulty_slice_init(void *state, const void *params, const struct mech
     strike(params, HOOK_SLICE_INIT);
 }
 
+/* Ports that may not be called, or not so, for a request of the program that is not an atomic. */
+static void misuse(const struct slice *s, const struct mech_request *r)
+{
+    const struct mech_slice_ports *p = s->ports;
+    switch (s->params->how) {
+    case HOW_APPLY: p->apply(p->host, r->token); break;
+    case HOW_REPLY: p->reply(p->host, r->token + (1u << 30)); break;
+    case HOW_PARK: p->park(p->host, r->token); break;
+    case HOW_FAR_READ: p->dram_read(p->host, r->line + 1, r->sectors, 0); break;
+    case HOW_ODD_READ:
+        for (uint32_t i = 1; i <= 4096; i++) /* one of these is in another slice */
+            p->dram_read(p->host, r->line + i * p->line_bytes, 1, 0);
+        break;
+    case HOW_NO_SECTORS: p->dram_read(p->host, r->line, 0, 0); break;
+    case HOW_ALL_SECTORS: p->dram_write(p->host, r->line, UINT32_MAX); break;
+    case HOW_FAR_WRITE: p->dram_write(p->host, UINT64_MAX, 1); break;
+    case HOW_WINDOW: p->window(p->host, 1u << 20)[0] = 1; break;
+    case HOW_LINE: p->line(p->host, 128); break;
+    case HOW_MEMORY: p->memory(p->host, SIZE_MAX); break;
+    case HOW_REPLY_AND_PASS: p->reply(p->host, r->token); break;
+    default: break;
+    }
+}
+
+/* For a load of the window. */
+static void misuse_window(const struct slice *s, const struct mech_request *r)
+{
+    const struct mech_slice_ports *p = s->ports;
+    switch (s->params->how) {
+    case HOW_PARK_TWICE:
+        p->park(p->host, r->token);
+        p->park(p->host, r->token);
+        break;
+    case HOW_APPLY_TWICE:
+        p->apply(p->host, r->token);
+        p->apply(p->host, r->token);
+        break;
+    case HOW_REPLY_EARLY: p->reply(p->host, r->token); break;
+    case HOW_REPLY_TWICE:
+        p->apply(p->host, r->token);
+        p->reply(p->host, r->token);
+        p->reply(p->host, r->token);
+        break;
+    default: break;
+    }
+}
+
 static enum mech_take faulty_take_request(void *state, const struct mech_request *r)
 {
     struct slice *s = state;
     strike(s->params, HOOK_TAKE_REQUEST);
+    if (s->params->hook == HOOK_TAKE_REQUEST && r->is_window) {
+        misuse_window(s, r);
+        if (s->params->how == HOW_PASS_WINDOW) return MECH_PASS;
+        if (s->params->how == HOW_WAIT_WINDOW) return MECH_WAIT;
+    } else if (s->params->hook == HOOK_TAKE_REQUEST) {
+        misuse(s, r);
+        if (s->params->how == HOW_BAD_ANSWER) return (enum mech_take)3;
+    }
     if (r->is_window) {
         s->windows[s->parked_count] = r->window;
         s->parked[s->parked_count++] = r->token;

@@ -95,7 +95,7 @@ run --mech swl >"$work/all"
 # a mechanism that fills every hook and changes nothing: the machine's own statistics are the same, skipping
 # and threads too
 [ "$(grep -cE '^ +"l1":' "$work/gto.json")" -eq 2 ] || fail "the JSON has no line for each group"
-for options in '' --no-skip '--threads 3'; do
+for options in '' --no-skip '--threads 2 --threads-always'; do
     for mechs in every_hook every_hook_beside; do
         run --mech "$plugins/$mechs.so" $options --json >"$work/every.json" ||
             fail "$mechs $options: $(tail -3 "$work/every.json")"
@@ -106,13 +106,20 @@ for options in '' --no-skip '--threads 3'; do
     done
 done
 
-# notes: in the JSON and in the timeline, the same with skipping and without
+# notes: in the JSON and in the timeline, the same with skipping and without, and on several threads
 events() { grep '"mechanism":"probe-notes"' "$1"; }
 run --mech "$plugins/mech_probe_notes.so" --json --timeline "$work/line.json" >"$work/notes.json"
-run --mech "$plugins/mech_probe_notes.so" --json --no-skip >"$work/noskip.json"
+run --mech "$plugins/mech_probe_notes.so" --json --timeline "$work/noskip_line.json" --no-skip \
+    >"$work/noskip.json"
+run --mech "$plugins/mech_probe_notes.so" --json --timeline "$work/threads_line.json" --threads 2 \
+    --threads-always >"$work/threads.json"
 grep -q '{"cycle":100,"sm":0,"mechanism":"probe-notes","kind":"down","a":1,"b":7}' "$work/notes.json" ||
     fail "no note in the JSON"
-[ "$(events "$work/notes.json")" = "$(events "$work/noskip.json")" ] || fail "notes differ with --no-skip"
+[ "$(events "$work/notes.json" | wc -l)" -gt 4 ] || fail "there are too few notes to compare"
+for other in noskip threads; do
+    [ "$(events "$work/notes.json")" = "$(events "$work/$other.json")" ] || fail "notes differ: $other"
+    cmp -s "$work/line.json" "$work/${other}_line.json" || fail "the timeline differs: $other"
+done
 grep -q '"ph":"i","s":"t","name":"down"' "$work/line.json" || fail "no note in the timeline"
 grep -q '"events"' "$work/gto.json" && fail "events without notes"
 

@@ -2,9 +2,10 @@
  *
  * A script is what every warp does, in order: a to z load a line of global memory (line 0 to 25), all
  * lanes the same word, and wait for it; A to Z store to that word what it holds; * adds 0 to that of line
- * 0 atomically; # loads 32 lines, one a lane, and waits; _ waits for the CTA's other warps; what follows !
- * is done by the first warp of a CTA alone. At the end each thread stores the sum of what it loaded, which
- * is checked. Unless a test says otherwise there is one SM with an L1 of one set of four lines. */
+ * 0 atomically; # loads 32 lines, one a lane, and waits; $ stores the sum so far to local memory and loads
+ * it back; _ waits for the CTA's other warps; what follows ! is done by the first warp of a CTA alone. At
+ * the end each thread stores the sum of what it loaded, which is checked. Unless a test says otherwise there
+ * is one SM with an L1 of one set of four lines. */
 #ifndef HEDDLE_SCRIPT_KIT_H
 #define HEDDLE_SCRIPT_KIT_H
 
@@ -50,6 +51,9 @@ static inline void script_step(struct strbuf *out, char c)
     else if (c == '#')
         strbuf_printf(out, "ld.global.u32 %%v, [%%w+%d]; add.u32 %%s, %%s, %%v;\n",
                       SCRIPT_LINES * LINE_BYTES);
+    else if (c == '$')
+        strbuf_puts(out, "shr.u32 %z, %s, 31; mul.wide.u32 %l, %z, 4; mov.u64 %x, frame;\n"
+                         "add.u64 %l, %l, %x; st.local.u32 [%l], %s; ld.local.u32 %s, [%l];\n");
     else if (c == '_')
         strbuf_puts(out, "bar.sync 0;\n");
     else if (c == '!')
@@ -62,8 +66,9 @@ static inline void script_write(struct strbuf *out, const char *script)
 {
     strbuf_puts(out, ".version 7.0\n.target sm_70\n.address_size 64\n"
                      ".visible .entry play(.param .u64 buf, .param .u64 out)\n{\n"
-                     ".reg .u64 %b, %o, %w, %x; .reg .u32 %v, %s, %t, %c, %n, %z; .reg .pred %p;\n"
-                     "ld.param.u64 %b, [buf]; ld.param.u64 %o, [out]; mov.u32 %t, %tid.x; mov.u32 %s, 0;\n"
+                     ".reg .u64 %b, %o, %w, %x, %l; .reg .u32 %v, %s, %t, %c, %n, %z; .reg .pred %p;\n");
+    if (strchr(script, '$')) strbuf_puts(out, ".local .align 4 .b8 frame[8];\n");
+    strbuf_puts(out, "ld.param.u64 %b, [buf]; ld.param.u64 %o, [out]; mov.u32 %t, %tid.x; mov.u32 %s, 0;\n"
                      "and.b32 %c, %t, 31; mul.wide.u32 %w, %c, 128; add.u64 %w, %b, %w;\n"
                      "mov.u32 %c, %ctaid.x; mov.u32 %n, %ntid.x; mad.lo.u32 %t, %c, %n, %t;\n"
                      "mul.wide.u32 %x, %t, 4; add.u64 %o, %o, %x;\n");

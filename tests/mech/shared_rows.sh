@@ -26,7 +26,7 @@ for workload; do
     first=$(hash) moved=$(stat finereg.rows_out) hits=$(stat linebacker.hits)
     [ "$moved" -gt 0 ] && [ "$hits" -gt 0 ] ||
         { echo "FAILED: $workload: $moved rows moved, $hits lines found: this tests nothing"; exit 1; }
-    for options in "--threads 1 --no-skip" "--threads 2" "--threads 3"; do
+    for options in "--threads 1 --no-skip" "--threads 2 --threads-always" "--threads 3 --threads-always"; do
         # shellcheck disable=SC2086 # words of its own
         both "$workload" $options
         [ "$(hash)" = "$first" ] || { echo "FAILED: $workload $options: $(hash), not $first"; exit 1; }

@@ -157,6 +157,20 @@ static void a_result_for_a_cta_without_slots_makes_it_ready_once(void **state)
 
 /* ---- registers ---- */
 
+/* PARKED: the rows that it had; UNPARKED: those that it has, which are as many. At the time of `now`. */
+static void expect_rows_of_start(const struct mech_cta *e, const struct mech_cta *now)
+{
+    const struct mech_cta *start = event_of(MECH_CTA_START, 0);
+    assert_int_equal(e->cycle, now->cycle);
+    assert_int_equal(e->cta_slot, now->cta_slot);
+    assert_int_equal(e->cta, now->cta);
+    assert_int_equal(e->warps, now->warps);
+    assert_true(e->rows > 0);
+    assert_int_equal(e->rows, start->rows);
+    assert_int_equal(e->first_row, start->first_row);
+    assert_int_equal(e->last_row, start->last_row);
+}
+
 /* A CTA that stalls leaves; its rows go, and what is not kept with them; it comes back when it is ready. */
 static void park_on_cta(void *state, const struct mech_cta *e)
 {
@@ -175,9 +189,15 @@ static void park_on_cta(void *state, const struct mech_cta *e)
                 kept[w][k] |= p->cta_live(p->host, e->cta_slot, pcs[i])[k];
         seen.live_rows += (uint32_t)__builtin_popcountll(kept[w][0]);
     }
+    const uint32_t parked = count_of(MECH_CTA_PARKED), unparked = count_of(MECH_CTA_UNPARKED);
     p->cta_park(p->host, e->cta_slot, kept[0]);
+    assert_int_equal(count_of(MECH_CTA_PARKED), parked + 1); /* told before the port returns */
+    expect_rows_of_start(event_of(MECH_CTA_PARKED, parked), e);
     assert_true(p->cta_unpark(p->host, e->cta_slot));
+    assert_int_equal(count_of(MECH_CTA_UNPARKED), unparked + 1);
+    expect_rows_of_start(event_of(MECH_CTA_UNPARKED, unparked), e);
     assert_false(p->cta_unpark(p->host, e->cta_slot));
+    assert_int_equal(count_of(MECH_CTA_UNPARKED), unparked + 1);
 }
 
 static void park(const char *script, bool keeps, uint32_t block)
@@ -219,6 +239,100 @@ static void live_registers_as_counted_by_hand(void **state)
     assert_int_equal(seen.live_rows, 5 + 4); /* a, two pairs; a, b and one pair */
 }
 
+/* ---- whatever is skipped ---- */
+
+enum { CTA_WARPS = 2, CTAS_MAX = 128 };
+/* Of an SM: the CTAs that could go on without slots. */
+struct swapper {
+    const struct mech_ports *ports;
+    uint64_t events[MECH_CTA_UNPARKED + 1];
+    bool is_ready[CTAS_MAX];
+    bool is_parked[CTAS_MAX];
+};
+#define EVENT(i) STAT_COUNT(swapper, events[i], "blank.event" #i, "", "for the test", NULL)
+static const struct stat_row swapper_stats[] = {EVENT(0), EVENT(1), EVENT(2), EVENT(3), EVENT(4),  EVENT(5),
+                                                EVENT(6), EVENT(7), EVENT(8), EVENT(9), EVENT(10), {0}};
+
+static void swapper_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
+{
+    ((struct swapper *)state)->ports = ports;
+    assert_true(ports->ctas <= CTAS_MAX);
+}
+
+static bool admit_some(void *state, struct mech_admit *a)
+{
+    return a->ctas.in_use < a->ctas.limit && a->threads.in_use < a->threads.limit;
+}
+
+static void swapper_park(const struct swapper *s, const struct mech_cta *e)
+{
+    const struct mech_ports *p = s->ports;
+    uint64_t kept[CTA_WARPS][MECH_REGISTER_WORDS] = {{0}};
+    uint32_t pcs[32];
+    for (uint32_t w = 0; w < e->warps; w++)
+        for (uint32_t i = 0, n = p->warp_pcs(p->host, e->cta_slot, w, pcs, 32); i < n; i++)
+            for (int k = 0; k < MECH_REGISTER_WORDS; k++)
+                kept[w][k] |= p->cta_live(p->host, e->cta_slot, pcs[i])[k];
+    p->cta_park(p->host, e->cta_slot, kept[0]);
+}
+
+/* The first CTA that is ready enters, if it finds rows and slots. */
+static void swapper_enter(struct swapper *s)
+{
+    const struct mech_ports *p = s->ports;
+    for (uint32_t i = 0; i < p->ctas; i++) {
+        if (!s->is_ready[i] || (s->is_parked[i] && !p->cta_unpark(p->host, i))) continue;
+        s->is_parked[i] = false;
+        s->is_ready[i] = !p->cta_swap(p->host, MECH_NO_CTA, i, 3);
+    }
+}
+
+/* What stalls leaves and is parked; what is ready enters. */
+static void swap_always(void *state, const struct mech_cta *e)
+{
+    struct swapper *s = state;
+    s->events[e->kind] += e->cycle * (e->cta_slot + 1) + e->rows + e->results;
+    switch (e->kind) {
+    case MECH_CTA_STALLED: s->ports->cta_swap(s->ports->host, e->cta_slot, MECH_NO_CTA, 2); break;
+    case MECH_CTA_OUT:
+        swapper_park(s, e);
+        s->is_parked[e->cta_slot] = true;
+        break;
+    case MECH_CTA_READY: s->is_ready[e->cta_slot] = true; break;
+    case MECH_CTA_END: break;
+    default: return;
+    }
+    swapper_enter(s);
+}
+
+static void expect_some_of_each_kind(void)
+{
+    static const enum mech_cta_kind kinds[] = {MECH_CTA_START,  MECH_CTA_END,     MECH_CTA_STALLED,
+                                               MECH_CTA_READY,  MECH_CTA_OUT,     MECH_CTA_IN,
+                                               MECH_CTA_PARKED, MECH_CTA_UNPARKED};
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        char name[32];
+        snprintf(name, sizeof name, "blank.event%d", (int)kinds[i]);
+        assert_true(stat_of(name) > 0);
+    }
+}
+
+/* Every CTA that stalls leaves, with its registers, and comes back when it could go on. */
+static void swaps_are_the_same_whatever_is_skipped(void **state)
+{
+    blank_fill((struct mechanism){.state_bytes = sizeof(struct swapper),
+                                  .stats = swapper_stats,
+                                  .init = swapper_init,
+                                  .admit = admit_some,
+                                  .on_cta = swap_always});
+    struct play p = {.script = "ab#A_cd*#", .mechs = {blank_file}, .block = CTA_WARPS * 32, .grid = 20};
+    expect_same_everywhere(&p);
+    p.sets[0] = "sm.warps=4";
+    play(&p);
+    expect_some_of_each_kind();
+    play_close();
+}
+
 int main(int argc, char **argv)
 {
     assert_int_equal(argc, 2);
@@ -231,6 +345,7 @@ int main(int argc, char **argv)
         RIG_TEST(a_result_for_a_cta_without_slots_makes_it_ready_once),
         RIG_TEST(what_is_kept_comes_back_and_the_rest_is_lost),
         RIG_TEST(live_registers_as_counted_by_hand),
+        RIG_TEST(swaps_are_the_same_whatever_is_skipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

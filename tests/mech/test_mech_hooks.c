@@ -1,9 +1,11 @@
 /* test_mech_hooks.c: each hook and port of the interface on a machine, with a mechanism of a few lines:
  * when it is called, and what its answer does. Where an answer changes time, the run must not depend on
- * what is skipped nor on threads. Those of the L1: test_mech_l1.c; barriers, stalls, messages, memory of a
- * mechanism: test_mech_events.c; slices of the L2 and SMs in cache mode: test_mech_slices.c; CTAs without
- * slots: test_cta_swap.c; transfers of registers: test_transfer.c. GPU timers: tests/timing/test_gpu_timer.c.
- * Notes: machine.sh. */
+ * what is skipped nor on threads. Those of the L1: test_mech_l1.c; what an instruction is told of:
+ * test_mech_issue.c; ports that say something of the SM: test_mech_ports.c; copies in other L1s:
+ * test_mech_copies.c; barriers, stalls, messages, memory of a mechanism: test_mech_events.c; slices of the L2
+ * and SMs in cache mode: test_mech_slices.c; CTAs without slots: test_cta_swap.c, test_contexts.c; transfers
+ * of registers: test_transfer.c; registers in free rows: test_shared_rows.c. GPU timers:
+ * tests/timing/test_gpu_timer.c. Notes: machine.sh. */
 #include "hooks_kit.h"
 
 /* Where to stop holding something back. */
@@ -216,6 +218,95 @@ static void allow_memory_and_allow_load_hold_such_instructions_alone(void **stat
         p = with_blank("A_ab#*cd");
         expect_same_everywhere(&p);
     }
+}
+
+/* ---- pick ---- */
+
+static uint64_t picks, pick_mistakes, issues_seen, asked_in[MECH_SCHEDULERS_MAX];
+static struct {
+    int warp, last;
+    uint64_t cycle;
+} picked[MECH_SCHEDULERS_MAX];
+
+static int pick_highest(void *state, const struct mech_sched_view *view)
+{
+    const uint32_t i = view->scheduler;
+    const int warp = 63 - __builtin_clzll(view->ready);
+    pick_mistakes += !view->ready || view->ready & ~(view->resident & view->allowed);
+    pick_mistakes += view->cycle <= asked_in[i];
+    pick_mistakes += view->last != picked[i].last;
+    asked_in[i] = view->cycle;
+    picked[i].warp = picked[i].last = warp;
+    picked[i].cycle = view->cycle;
+    picks++;
+    return warp;
+}
+static void compare_with_pick(void *state, const struct mech_issue *e)
+{
+    pick_mistakes += e->warp != picked[e->scheduler].warp || e->cycle != picked[e->scheduler].cycle;
+    issues_seen++;
+}
+
+static int pick_highest_alone(void *state, const struct mech_sched_view *view)
+{
+    struct tiny *t = state;
+    t->n[0] += view->cycle * view->ready;
+    t->n[1] += view->cycle * (view->memory_next + view->load_next);
+    t->n[2] += view->cycle * (view->resident + view->memory_wait + view->barrier_wait);
+    t->n[3] += (uint64_t)(view->last + 2);
+    return 63 - __builtin_clzll(view->ready);
+}
+
+/* Each scheduler asks once a cycle at most, and only with warps that can issue; the answer issues in that
+ * cycle, and is `last` from then on. */
+static void the_warp_that_pick_answers_issues_in_that_cycle(void **state)
+{
+    picks = pick_mistakes = issues_seen = 0;
+    memset(asked_in, 0, sizeof asked_in);
+    for (uint32_t i = 0; i < MECH_SCHEDULERS_MAX; i++) picked[i].last = picked[i].warp = MECH_NO_WARP;
+    attach((struct mechanism){.pick = pick_highest, .on_issue = compare_with_pick});
+    struct play p = with_blank("ab#A_cd*#");
+    p.block = 256;
+    play(&p);
+    assert_int_equal(pick_mistakes, 0);
+    assert_true(picks > 100);
+    assert_int_equal(picks, stat_of("sm.slots_issued"));
+    assert_int_equal(issues_seen, stat_of("sm.warp_insts"));
+    play_close();
+    attach((struct mechanism){.pick = pick_highest_alone});
+    expect_same_everywhere(&p);
+}
+
+/* Warp 1 does not get a slot before LATER. */
+static int pick_warp_0_first(void *state, const struct mech_sched_view *view)
+{
+    struct tiny *t = state;
+    uint64_t ready = view->ready;
+    if (view->cycle < LATER) ready &= ~2ull;
+    if (ready) return __builtin_ctzll(ready);
+    t->n[0]++;
+    t->n[1] += view->cycle;
+    return MECH_NO_WARP;
+}
+
+/* Meanwhile its scheduler is asked again in each cycle. Each of these slots is charged to the policy's
+ * choice, although warp 0 waits for memory. */
+static void a_slot_that_pick_leaves_empty_is_held(void **state)
+{
+    memset(first_of, 0, sizeof first_of);
+    attach((struct mechanism){.pick = pick_warp_0_first, .on_issue = see_first_issue});
+    struct play p = with_blank("ab");
+    p.block = 64;
+    p.sets[0] = "sm.schedulers=1";
+    play(&p);
+    assert_in_range(first_of[0], 1, 100);
+    assert_int_equal(first_of[1], LATER);
+    assert_in_range(stat_of("blank.n0"), LATER / 2, LATER);
+    assert_int_equal(stat_of("sm.slots_held"), stat_of("blank.n0"));
+    play_close();
+    attach((struct mechanism){.pick = pick_warp_0_first});
+    p = with_blank("ab#A_cd*#");
+    expect_same_everywhere(&p);
 }
 
 /* ---- launches ---- */
@@ -738,6 +829,8 @@ int main(int argc, char **argv)
         RIG_TEST(check_warns_of_a_machine_or_refuses_it),
         RIG_TEST(allow_issue_holds_a_warp_until_it_is_set_again),
         RIG_TEST(allow_memory_and_allow_load_hold_such_instructions_alone),
+        RIG_TEST(the_warp_that_pick_answers_issues_in_that_cycle),
+        RIG_TEST(a_slot_that_pick_leaves_empty_is_held),
         RIG_TEST(a_helper_that_parks_no_load_is_refused),
         RIG_TEST(a_fault_of_a_helper_says_whose_it_is_and_where),
         RIG_TEST(on_launch_comes_for_each_grid_and_sm_before_its_first_cta),

@@ -14,6 +14,13 @@ static void log_evict(void *state, const struct mech_l1_evict *e)
 {
     if (evict_count < ARRAY_LEN(evict_log)) evict_log[evict_count++] = *e;
 }
+static void sum_evict(void *state, const struct mech_l1_evict *e)
+{
+    tell(state, 0, e->cycle, (e->line - script_buf) * 4 + e->cause);
+    tell(state, 1, e->cycle, (uint64_t)(e->owner_warp * 64 + e->last_warp) * 16 + e->sectors);
+    tell(state, 2, e->cycle, (e->owner_launch * 64 + e->owner_pc) * 64 + e->last_pc);
+    tell(state, 3, e->cycle, e->was_prefetch + 2 * e->was_used + 4 * e->is_local);
+}
 static void shrink_at_d(void *state, const struct mech_l1_access *e)
 {
     const struct mech_ports *p = ((struct tiny *)state)->ports;
@@ -48,9 +55,77 @@ static void a_line_leaves_for_one_of_four_causes(void **state)
                     rig_cycles(&rig, 0)); /* stores are under way */
     assert_int_equal(evict_log[4].cycle, evict_log[3].cycle);
     play_close();
-    p = with_blank("abcdeBdc#d_abc");
+    attach((struct mechanism){.on_l1_evict = sum_evict, .on_l1_access = shrink_at_d});
+    p = with_blank("abcdeBdc#d_abc$");
     expect_same_everywhere(&p);
 }
+
+/* ---- lines that come back ---- */
+
+static uint32_t extra_accesses, extra_fills;
+
+/* x takes two of four lines away, y gives them back, z asks for twice as many. */
+static void resize_at_x_y_z(void *state, const struct mech_l1_access *a)
+{
+    static const struct {
+        char line;
+        uint32_t lines;
+    } sizes[] = {{'x', 2}, {'y', 4}, {'z', 8}};
+    const struct mech_ports *p = ((struct tiny *)state)->ports;
+    extra_accesses += a->is_extra;
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
+        if (a->line == line_at(sizes[i].line)) p->l1_lines(p->host, sizes[i].lines);
+}
+static void resize_alone(void *state, const struct mech_l1_access *a)
+{
+    const struct mech_ports *p = ((struct tiny *)state)->ports;
+    const uint32_t own = p->l1_sets * p->l1_ways;
+    tell(state, 0, a->cycle, a->is_extra);
+    if (a->line == line_at('x')) p->l1_lines(p->host, own / 2);
+    if (a->line == line_at('y')) p->l1_lines(p->host, own);
+    if (a->line == line_at('z')) p->l1_lines(p->host, own + p->l1_sets);
+}
+static void count_extra_fill(void *state, const struct mech_l1_fill *e) { extra_fills += e->is_extra; }
+static void sum_extra_fill(void *state, const struct mech_l1_fill *e)
+{
+    tell(state, 1, e->cycle, e->is_extra);
+}
+static void double_l1(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
+{
+    tiny_init(state, gpu_state, params, ports);
+    ports->l1_lines_max(ports->host, 2 * ports->l1_sets * ports->l1_ways);
+}
+
+/* In two lines, three that are used in turn never hit. In four they hit the second time, and in eight all of
+ * seven do; four of these lie in registers. */
+static void the_l1_grows_again_and_into_registers(void **state)
+{
+    static const struct {
+        const char *script;
+        uint64_t hits, resizes;
+        uint32_t extra;
+    } rows[] = {{"x abcabcabc", 0, 1, 0},
+                {"x abcabc y abcabc", 4, 2, 0},
+                {"y abcdeabcde", 0, 0, 0},
+                {"z abcdefgabcdefg", 7, 1, 4}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        extra_accesses = extra_fills = 0;
+        attach((struct mechanism){
+            .init = double_l1, .on_l1_access = resize_at_x_y_z, .on_l1_fill = count_extra_fill});
+        struct play p = with_blank(rows[i].script);
+        play(&p);
+        expect_stats(
+            (struct wanted[]){{"l1.global_load_hits", rows[i].hits}, {"l1.resizes", rows[i].resizes}, {0}});
+        assert_int_equal(extra_accesses, rows[i].extra);
+        assert_int_equal(extra_fills, rows[i].extra);
+        play_close();
+    }
+    attach((struct mechanism){.init = double_l1, .on_l1_access = resize_alone, .on_l1_fill = sum_extra_fill});
+    struct play p = with_blank("abx#A_cyb#cd*z#hab");
+    expect_same_everywhere(&p);
+}
+
+/* ---- owners of lines ---- */
 
 /* Of each line: the launch number of the warp whose load brought it. */
 static uint64_t brought_by[SCRIPT_LINES + SCRIPT_WIDE], owner_mistakes, reused;
@@ -86,6 +161,12 @@ static void count_fill(void *state, const struct mech_l1_fill *e)
     assert_int_equal(e->kept, e->line != line_at('b'));
     assert_in_range(e->latency_cycles, 50, 1000);
 }
+static void sum_fill(void *state, const struct mech_l1_fill *e)
+{
+    tell(state, 0, e->cycle, e->line - script_buf);
+    tell(state, 1, e->cycle, e->latency_cycles);
+    tell(state, 2, e->cycle, e->is_prefetch + 2 * e->is_local + 4 * e->kept + 8 * e->is_extra);
+}
 
 static void a_line_that_may_not_be_allocated_is_not_kept(void **state)
 {
@@ -97,8 +178,8 @@ static void a_line_that_may_not_be_allocated_is_not_kept(void **state)
                 {"l1.global_load_misses", 5}, {"l1.global_load_hits", 0}, {"l1.fills_not_kept", 3}, {0}});
     assert_int_equal(fills[true], 2);
     assert_int_equal(fills[false], 3);
-    attach((struct mechanism){.may_allocate = deny_b});
-    p = with_blank("abb#cAb_ab");
+    attach((struct mechanism){.may_allocate = deny_b, .on_l1_fill = sum_fill});
+    p = with_blank("abb#cAb_ab$");
     expect_same_everywhere(&p);
 }
 
@@ -109,6 +190,12 @@ static void see_level(void *state, const struct mech_l1_level *e)
     if (e->mshrs_used > level_peak) level_peak = e->mshrs_used;
     level_last = e->mshrs_used + e->queue_used;
     assert_true(e->mshrs_used <= e->mshrs && e->queue_used <= e->queue && e->mshrs == 8);
+}
+
+static void sum_level(void *state, const struct mech_l1_level *e)
+{
+    tell(state, 0, e->cycle, e->mshrs_used * 64 + e->queue_used);
+    tell(state, 1, e->cycle, e->mshrs * 64 + e->queue);
 }
 
 static void on_l1_level_tells_mshrs_and_queue(void **state)
@@ -123,6 +210,9 @@ static void on_l1_level_tells_mshrs_and_queue(void **state)
     assert_int_equal(level_last, 0);
     assert_true(level_calls >= 4 * 33);
     play_close();
+    attach((struct mechanism){.on_l1_level = sum_level});
+    p = with_blank("ab#A_cd*#$");
+    expect_same_everywhere(&p);
 }
 
 static uint32_t touched, inserted, asked_victim;
@@ -142,6 +232,9 @@ static void count_insert(void *state, uint32_t set, uint32_t way)
     assert_true(set == 0 && way == (inserted < 4 ? inserted : 3));
     inserted++;
 }
+static void sum_touch(void *state, uint32_t set, uint32_t way) { tell(state, 0, set, way); }
+static void sum_insert(void *state, uint32_t set, uint32_t way) { tell(state, 1, set, way); }
+
 static uint32_t choose_highest(void *state, const struct mech_victim_view *v)
 {
     for (uint32_t way = v->ways; way--;)
@@ -160,8 +253,26 @@ static void the_policy_chooses_the_line_that_leaves(void **state)
     assert_int_equal(touched, 1);
     assert_int_equal(inserted, 5);
     assert_int_equal(asked_victim, 1);
-    attach((struct mechanism){.victim = choose_highest});
+    attach(
+        (struct mechanism){.victim = choose_highest, .line_touched = sum_touch, .line_inserted = sum_insert});
     p = with_blank("abcdea#ab_cd#Aab");
+    expect_same_everywhere(&p);
+}
+
+static void sum_access(void *state, const struct mech_l1_access *e)
+{
+    tell(state, 0, e->cycle, (e->line - script_buf) * 4 + e->outcome);
+    tell(state, 1, e->cycle, (e->id * 64 + (uint64_t)e->warp) * 64 + e->pc);
+    tell(state, 2, e->cycle, e->launch * 16 + e->sectors + (e->lane_address - script_buf));
+    tell(state, 3, e->cycle,
+         e->is_first_line + 2 * e->intra_warp + 4 * e->is_first_use + 8 * e->is_store + 16 * e->is_atomic +
+             32 * e->is_local + 64 * e->is_prefetch + 128 * e->is_extra);
+}
+
+static void an_access_is_the_same_whatever_is_skipped(void **state)
+{
+    attach((struct mechanism){.on_l1_access = sum_access});
+    const struct play p = with_blank("ab$#A_!cd*#$");
     expect_same_everywhere(&p);
 }
 
@@ -313,6 +424,8 @@ static void answer_miss(void *state, const struct mech_l1_access *a, uint32_t to
     *answer = miss_answer;
 }
 
+static void count_taken_fill(void *state, const struct mech_l1_fill *e) { fills[e->kept]++; }
+
 static uint64_t cycles_with(struct mech_miss answer, const char *script)
 {
     miss_answer = answer;
@@ -339,13 +452,91 @@ static void take_miss_delays_or_answers(void **state)
     assert_int_equal(miss_asked, 3);
     cycles_with((struct mech_miss){MECH_MISS_PASS, 9}, "aaa");
     assert_int_equal(miss_asked, 1);
-    static const struct mech_miss answers[] = {
-        {MECH_MISS_PASS, 0}, {MECH_MISS_PASS, 33}, {MECH_MISS_HIT, 1}, {MECH_MISS_HIT, 77}};
-    for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
-        miss_answer = answers[i];
-        attach((struct mechanism){.take_miss = answer_miss});
-        const struct play p = with_blank("ab#A_ca*#d");
+    static const struct mech_miss answers[] = {{MECH_MISS_PASS, 0}, {MECH_MISS_PASS, 33},
+                                               {MECH_MISS_HIT, 1},  {MECH_MISS_HIT, 77},
+                                               {MECH_MISS_FILL, 1}, {MECH_MISS_FILL, 77}};
+    for (size_t i = 0; i < 2 * ARRAY_LEN(answers); i++) {
+        miss_answer = answers[i / 2];
+        attach((struct mechanism){.take_miss = answer_miss, .claims_lines = i % 2});
+        const struct play p = with_blank("ab#A_ca*#d$");
         expect_same_everywhere(&p);
+    }
+}
+
+/* A FILL is as late as a HIT, and its line stays: the second load of a hits. No request leaves the SM. */
+static void a_miss_that_is_filled_keeps_its_line(void **state)
+{
+    const uint64_t hit = cycles_with((struct mech_miss){MECH_MISS_HIT, 30}, "ab");
+    for (int claims_lines = 0; claims_lines < 2; claims_lines++) {
+        miss_answer = (struct mech_miss){MECH_MISS_FILL, 30};
+        miss_asked = 0;
+        fills[true] = fills[false] = 0;
+        attach((struct mechanism){
+            .take_miss = answer_miss, .claims_lines = claims_lines, .on_l1_fill = count_taken_fill});
+        struct play p = with_blank("ab");
+        assert_in_range(play_cycles(&p), hit, hit + 2);
+        p = with_blank("aabab");
+        play_and_expect(&p,
+                        (struct wanted[]){
+                            {"l1.global_load_hits", 3}, {"l1.taken_hits", 2}, {"l1.requests_read", 0}, {0}});
+        assert_int_equal(miss_asked, 2 + 2);
+        assert_int_equal(fills[true], 2 + 2);
+        assert_int_equal(fills[false], 0);
+    }
+}
+
+/* ---- claims_lines ---- */
+
+static uint64_t taken_at, left_at;
+static uint32_t victims_asked;
+static struct mech_miss answer_of_e;
+
+static void take_e(void *state, const struct mech_l1_access *a, uint32_t token, struct mech_miss *answer)
+{
+    if (a->line != line_at('e')) return;
+    taken_at = a->cycle;
+    *answer = answer_of_e;
+}
+static void see_a_leave(void *state, const struct mech_l1_evict *e)
+{
+    if (e->line == line_at('a') && e->cause == MECH_EVICT_REPLACED) left_at = e->cycle;
+}
+static uint32_t choose_first(void *state, const struct mech_victim_view *v)
+{
+    victims_asked++;
+    return (uint32_t)__builtin_ctzll(v->candidates[0]);
+}
+
+/* e finds all four lines taken. It gets one of them when its data comes, or with claims_lines when it is
+ * taken. There the victim is chosen before take_miss, in vain where that answers HIT; where the miss goes on
+ * the choice holds. */
+static void a_miss_that_is_taken_holds_a_line_with_claims_lines(void **state)
+{
+    static const struct {
+        struct mech_miss answer;
+        bool claims_lines;
+        uint32_t victims;
+        /* a leaves: never, when its data comes, when it is taken */
+        enum { STAYS, LATE, AT_ONCE } leaves;
+    } rows[] = {
+        {{MECH_MISS_FILL, 60}, false, 1, LATE},   {{MECH_MISS_FILL, 60}, true, 1, AT_ONCE},
+        {{MECH_MISS_HIT, 60}, false, 0, STAYS},   {{MECH_MISS_HIT, 60}, true, 1, STAYS},
+        {{MECH_MISS_PASS, 0}, false, 1, AT_ONCE}, {{MECH_MISS_PASS, 0}, true, 1, AT_ONCE},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        taken_at = left_at = 0;
+        victims_asked = 0;
+        answer_of_e = rows[i].answer;
+        attach((struct mechanism){.take_miss = take_e,
+                                  .claims_lines = rows[i].claims_lines,
+                                  .victim = choose_first,
+                                  .on_l1_evict = see_a_leave});
+        const struct play p = with_blank("abcde");
+        play(&p);
+        play_close();
+        assert_int_equal(victims_asked, rows[i].victims);
+        const uint64_t want = rows[i].leaves == LATE ? taken_at + rows[i].answer.cycles : taken_at;
+        assert_int_equal(left_at, rows[i].leaves == STAYS ? 0 : want);
     }
 }
 
@@ -354,7 +545,7 @@ static void take_miss_delays_or_answers(void **state)
 enum { CLAIM_CYCLES = 50, CLAIMS = 128 };
 struct claims {
     const struct mech_ports *ports;
-    uint64_t forwards, answers, waits;
+    uint64_t forwards, answers, waits, most;
     struct {
         uint32_t token;
         uint64_t due;
@@ -365,6 +556,7 @@ static const struct stat_row claims_stats[] = {
     STAT_COUNT(claims, forwards, "blank.forwards", "", "for the test", NULL),
     STAT_COUNT(claims, answers, "blank.answers", "", "for the test", NULL),
     STAT_COUNT(claims, waits, "blank.waits", "", "for the test", NULL),
+    STAT_COUNT(claims, most, "blank.most", "", "for the test", NULL),
     {0}};
 static bool forwards;
 
@@ -379,6 +571,7 @@ static void claim(void *state, const struct mech_l1_access *a, uint32_t token, s
     c->queue[(c->head + c->count) % CLAIMS].token = token;
     c->queue[(c->head + c->count) % CLAIMS].due = a->cycle + CLAIM_CYCLES;
     if (!c->count++) c->ports->set_timer(c->ports->host, a->cycle, CLAIM_CYCLES);
+    if (c->count > c->most) c->most = c->count;
     answer->answer = MECH_MISS_CLAIM;
 }
 static void end_claims(void *state, uint64_t cycle)
@@ -398,10 +591,12 @@ static void end_claims(void *state, uint64_t cycle)
     c->ports->set_timer(c->ports->host, cycle, c->count ? 1 : 0);
 }
 
+static bool claims_lines;
 static void play_claims(struct play p, uint64_t *cycles)
 {
     blank_fill((struct mechanism){.state_bytes = sizeof(struct claims),
                                   .stats = claims_stats,
+                                  .claims_lines = claims_lines,
                                   .init = claims_init,
                                   .take_miss = claim,
                                   .on_timer = end_claims});
@@ -434,6 +629,29 @@ static void a_claimed_miss_is_answered_or_goes_on(void **state)
         const struct play p = with_blank("ab#A_ca*#d");
         expect_same_everywhere(&p);
     }
+}
+
+/* 32 misses of an L1 of four lines: without claims_lines all that have an MSHR are claimed at a time, with it
+ * as many as there are lines. */
+static void claims_hold_lines_while_they_last(void **state)
+{
+    uint64_t cycles;
+    forwards = false;
+    for (int i = 0; i < 2; i++) {
+        claims_lines = i;
+        struct play p = with_blank("#");
+        p.sets[0] = "l1.mshrs=16";
+        play_claims(p, &cycles);
+        expect_stats((struct wanted[]){{"blank.answers", 32}, {"blank.most", i ? 4 : 16}, {0}});
+        play_close();
+        for (int k = 0; k < 2; k++) {
+            forwards = k;
+            p = with_blank("ab#A_ca*#d$");
+            expect_same_everywhere(&p);
+        }
+        forwards = false;
+    }
+    claims_lines = false;
 }
 
 /* ---- holds ---- */
@@ -550,10 +768,12 @@ int main(int argc, char **argv)
     setenv("HEDDLE_HOME", HEDDLE_SOURCE_DIR, 0);
     const struct CMUnitTest tests[] = {
         RIG_TEST(a_line_leaves_for_one_of_four_causes),
+        RIG_TEST(the_l1_grows_again_and_into_registers),
         RIG_TEST(an_eviction_names_the_warp_that_brought_the_line),
         RIG_TEST(a_line_that_may_not_be_allocated_is_not_kept),
         RIG_TEST(on_l1_level_tells_mshrs_and_queue),
         RIG_TEST(the_policy_chooses_the_line_that_leaves),
+        RIG_TEST(an_access_is_the_same_whatever_is_skipped),
         RIG_TEST(l1_read_takes_a_port_from_the_load_store_unit),
         RIG_TEST(may_miss_holds_a_load_before_the_l1),
         RIG_TEST(what_may_not_miss_waits_beside_the_load_store_unit),
@@ -562,6 +782,9 @@ int main(int argc, char **argv)
         RIG_TEST(holds_stands_in_for_may_miss),
         RIG_TEST(extra_hit_delays_the_data_of_a_hit),
         RIG_TEST(take_miss_delays_or_answers),
+        RIG_TEST(a_miss_that_is_filled_keeps_its_line),
+        RIG_TEST(a_miss_that_is_taken_holds_a_line_with_claims_lines),
+        RIG_TEST(claims_hold_lines_while_they_last),
         RIG_TEST(a_claimed_miss_is_answered_or_goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

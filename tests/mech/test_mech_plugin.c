@@ -737,6 +737,10 @@ static void two_that_answer_one_question_are_refused_with_both_names(void **unus
     refused(":wrong_victim @every_hook", "", "'probe-wrong-victim' and 'every_hook' both choose the line");
     refused(":owner @every_hook", "",
             "'probe-owner' and 'every_hook' both own the free rows of the register");
+    refused("vt @every_hook", "", "'vt' and 'every_hook' both decide which CTAs become resident (admit)");
+    refused(":keeper_a :keeper_b", "",
+            "'probe-keeper-a' and 'probe-keeper-b' both use rows of the register file that no CTA owns");
+    refused("@every_hook :a lrr", "", "'every_hook' and 'lrr' both pick the warp that issues");
     refused("morpheus @faulty_slice", "",
             "'morpheus' and 'faulty-slice' both take requests at the L2's slices (take_request)");
 }

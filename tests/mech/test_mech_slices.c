@@ -188,6 +188,81 @@ static void a_claimed_atomic_takes_effect_when_it_is_applied(void **state)
     expect_same_slices((struct mechanism){.take_request = take_atomic, .on_dram = answer_atomic});
 }
 
+/* ---- MECH_WAIT ---- */
+
+/* While a line is on its way from DRAM for the mechanism, requests of the program wait; those of the helper
+ * go on. */
+struct waiting_slice {
+    struct slice slice;
+    bool reads;
+    uint64_t asked_again, came_at;
+};
+static uint64_t waits, early, late, window_requests_in_wait;
+
+static enum mech_take wait_for_dram(void *state, const struct mech_request *r)
+{
+    struct waiting_slice *w = state;
+    struct slice *s = state;
+    if (r->is_window) return take_window(s, r);
+    if (w->reads) {
+        w->asked_again++;
+        return MECH_WAIT;
+    }
+    if (w->asked_again) tell(s, 0, r->cycle, r->cycle - w->came_at);
+    w->asked_again = 0;
+    if (r->kind != MECH_READ || !r->has_bytes) return MECH_PASS;
+    w->reads = true;
+    s->ports->dram_read(s->ports->host, r->line, r->sectors, 1);
+    return MECH_PASS;
+}
+static void end_wait(void *state, uint64_t cycle, uint32_t tag)
+{
+    struct waiting_slice *w = state;
+    w->reads = false;
+    w->came_at = cycle;
+    tell(state, 1, cycle, tag);
+}
+
+static enum mech_take wait_and_look(void *state, const struct mech_request *r)
+{
+    const struct waiting_slice *w = state;
+    const bool had_waited = w->asked_again != 0, read = w->reads;
+    const enum mech_take answer = wait_for_dram(state, r);
+    waits += answer == MECH_WAIT;
+    window_requests_in_wait += r->is_window && read;
+    if (answer == MECH_WAIT) assert_true(read);
+    if (answer != MECH_PASS || !had_waited) return answer;
+    early += r->cycle < w->came_at;
+    late += r->cycle > w->came_at + 4;
+    return answer;
+}
+
+static struct play with_waits(enum mech_take (*take)(void *, const struct mech_request *), const char *script)
+{
+    struct play p = with_slices(
+        (struct mechanism){.take_request = take, .on_dram = end_wait, .cache_sms = one_cache_sm}, script);
+    blank->slice_state_bytes = sizeof(struct waiting_slice);
+    return p;
+}
+
+/* Sixteen lines of each of two slices: behind the first of them each waits for a read of DRAM, and goes on as
+ * soon as that has come. */
+static void a_request_waits_until_a_hook_of_the_slice_makes_room(void **state)
+{
+    waits = early = late = window_requests_in_wait = 0;
+    struct play p = with_waits(wait_and_look, "#");
+    const uint64_t alone =
+        play_cycles(&(struct play){.script = "#", .sets = {p.sets[0], p.sets[1], p.sets[2]}});
+    play(&p);
+    assert_true(waits > 0);
+    assert_int_equal(early, 0);
+    assert_int_equal(late, 0);
+    assert_true(rig_cycles(&rig, 0) > alone + 100);
+    play_close();
+    p = with_waits(wait_for_dram, "ab#A_cd*#");
+    expect_same_everywhere(&p);
+}
+
 /* ---- dram_write ---- */
 
 /* For each read of the program one more write. */
@@ -262,7 +337,51 @@ static void on_host_write_tells_each_line(void **state)
     timed_host_fill(rig.gpu, line_at('h'), 4);
     assert_memory_equal(written, wanted, sizeof wanted);
     play_close();
-    expect_same_slices((struct mechanism){.on_host_write = see_host_write});
+}
+
+static void sum_host_write(void *state, uint64_t line, uint64_t number)
+{
+    tell(state, 0, 0, 0);
+    tell(state, 1, line - script_buf, number);
+}
+
+/* Of the whole run: what happens between two kernels belongs to neither. */
+static uint64_t total_of(const char *name)
+{
+    const struct timed_group *groups;
+    const uint32_t n = timed_groups(rig.gpu, &groups);
+    void **stats = timed_totals(rig.gpu);
+    double value = -1;
+    for (uint32_t g = 0; g < n; g++)
+        for (const struct stat_row *row = groups[g].rows; row->name; row++)
+            if (!strcmp(row->name, name)) value = stat_value(row, stats[g]);
+    timed_free_stats(rig.gpu, stats);
+    assert_true(value >= 0);
+    return (uint64_t)value;
+}
+
+/* Between two kernels the host writes to eight lines. */
+static void on_host_write_is_the_same_whatever_is_skipped(void **state)
+{
+    static const char *const machines[] = {NULL, SQUEEZE};
+    for (size_t i = 0; i < ARRAY_LEN(machines); i++) {
+        uint64_t first = 0;
+        for (uint32_t way = 0; way < 4; way++) {
+            struct play p = with_slices(
+                (struct mechanism){.on_host_write = sum_host_write, .cache_sms = one_cache_sm}, "abcdefgh");
+            p.machine = machines[i];
+            p.threads = way ? way : 1;
+            p.no_skip = !way;
+            play(&p);
+            timed_host_copy(rig.gpu, script_buf, 8 * LINE_BYTES);
+            run_again();
+            assert_int_equal(total_of("blank.n0"), 8);
+            const uint64_t lines = total_of("blank.n1");
+            play_close();
+            if (!way) first = lines;
+            assert_int_equal(lines, first);
+        }
+    }
 }
 
 /* ---- choose_sms and keeps_line ---- */
@@ -357,9 +476,11 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         RIG_TEST(a_parked_load_waits_for_work),
         RIG_TEST(a_claimed_atomic_takes_effect_when_it_is_applied),
+        RIG_TEST(a_request_waits_until_a_hook_of_the_slice_makes_room),
         RIG_TEST(dram_write_writes_past_the_tags),
         RIG_TEST(refuse_ends_the_run),
         RIG_TEST(on_host_write_tells_each_line),
+        RIG_TEST(on_host_write_is_the_same_whatever_is_skipped),
         RIG_TEST(choose_sms_is_told_of_each_grid_and_sets_the_roles),
         RIG_TEST(keeps_line_says_what_stays_when_roles_change),
     };

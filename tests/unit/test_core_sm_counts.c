@@ -219,6 +219,8 @@ struct cause_case {
 
 static const struct cause_case cause_cases[] = {
     {.cause = SLOT_IDLE},
+    {.cause = SLOT_HELD, .resident = 3, .buffered = 3, .free = 1, .ready = 1, .hazard = 2, .hazard_mem = 2},
+    {.cause = SLOT_HELD, .resident = 3, .buffered = 3, .free = 3, .ready = 1, .memory = 2},
     {.cause = SLOT_STR_MEM, .resident = 3, .buffered = 3, .free = 3, .memory = 2},
     {.cause = SLOT_STR_MEM,
      .resident = 3,

@@ -1,11 +1,15 @@
 /* mech_slices.c: see mech_slices.h.
  *
  * (1) Hooks of a slice run in the slice's own tick, on any thread, and touch its state and its window alone.
- * (2) What they give a warp of the helper takes effect when the step ends, as atomics do. */
+ * (2) What they give a warp of the helper takes effect when the step ends, as atomics do. (3) What a hook
+ * answers, and what a port is given, is checked before the slice sees it. */
 #include "core/mech/mech_slices.h"
 
 #include "base/hugepage.h"
 #include "emu/space.h"
+
+/* What the mechanism may still do with a request: bits. */
+enum { CLAIM_LIVE = 1, CLAIM_APPLIES = 2, CLAIM_PARKS = 4 };
 
 struct slice_seat {
     struct mech_slices *all;
@@ -19,6 +23,11 @@ struct slice_seat {
     struct mech_caller caller;
     struct mech_slice_ports ports;
     VEC(void *) memory;
+    size_t memory_bytes;
+    /* lines of the window that the helper's warps have */
+    uint32_t window_lines;
+    /* by token: CLAIM_ bits of requests that the mechanism is asked for or has claimed, 0 for all others */
+    VEC(uint8_t) claims;
 };
 
 struct mech_slices {
@@ -32,32 +41,82 @@ struct mech_slices {
     struct slice_seat *seats;
 };
 
+NORETURN COLD PRINTF_LIKE(3, 4) static void fail(const struct slice_seat *seat, const char *where,
+                                                 const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    mech_guard_fail(&seat->caller, where, fmt, ap);
+}
+
 /* ---- ports ---- */
 
 static void *port_memory(void *host, size_t bytes)
 {
     struct slice_seat *seat = host;
+    if (UNLIKELY(bytes > MECH_STATE_BYTES_MAX - seat->memory_bytes))
+        fail(seat, "memory", "%zu bytes; it has %zu, and %zu are the most", bytes, seat->memory_bytes,
+             (size_t)MECH_STATE_BYTES_MAX);
+    seat->memory_bytes += bytes;
     void *block = mem_zalloc(MAX(bytes, 1));
     vec_push(&seat->memory, block);
     return block;
 }
 
+/* The bits of a request that the mechanism is asked for, or has claimed. */
+static uint8_t *claim_of(struct slice_seat *seat, const char *port, uint32_t token)
+{
+    if (UNLIKELY(token >= seat->claims.len || !seat->claims.data[token]))
+        fail(seat, port, "request %u, which it has not claimed", token);
+    return &seat->claims.data[token];
+}
+
 static void port_apply(void *host, uint32_t token)
 {
-    l2_apply_claim(((struct slice_seat *)host)->slice, token);
+    struct slice_seat *seat = host;
+    uint8_t *claim = claim_of(seat, "apply", token);
+    if (UNLIKELY(!(*claim & CLAIM_APPLIES)))
+        fail(seat, "apply", "request %u has taken effect, or is neither an atomic nor a load of the window",
+             token);
+    *claim &= (uint8_t)~CLAIM_APPLIES;
+    l2_apply_claim(seat->slice, token);
 }
 static void port_reply(void *host, uint32_t token)
 {
-    l2_answer_claim(((struct slice_seat *)host)->slice, token);
+    struct slice_seat *seat = host;
+    uint8_t *claim = claim_of(seat, "reply", token);
+    if (UNLIKELY(*claim & CLAIM_APPLIES))
+        fail(seat, "reply", "request %u has to take effect before (apply)", token);
+    *claim = 0;
+    l2_answer_claim(seat->slice, token);
 }
 static void port_park(void *host, uint32_t token)
 {
-    l2_park_claim(((struct slice_seat *)host)->slice, token);
+    struct slice_seat *seat = host;
+    uint8_t *claim = claim_of(seat, "park", token);
+    if (UNLIKELY(!(*claim & CLAIM_PARKS)))
+        fail(seat, "park", "request %u is parked, or is not a load of the window", token);
+    *claim &= (uint8_t)~CLAIM_PARKS;
+    l2_park_claim(seat->slice, token);
+}
+
+/* DRAM has the lines of all slices: this one may touch its own. */
+static void check_line(const struct slice_seat *seat, const char *port, uint64_t line, uint32_t sectors)
+{
+    const struct mech_slices_setup *s = &seat->all->setup;
+    uint16_t slice, channel;
+    addrmap_route(s->map, line, &slice, &channel);
+    if (UNLIKELY(line % s->line_bytes || slice != seat->index))
+        fail(seat, port, "address %#llx, which is not that of a line of slice %u", (unsigned long long)line,
+             seat->index);
+    const uint64_t all = (1ull << s->line_bytes / CACHE_SECTOR_BYTES) - 1;
+    if (UNLIKELY(!sectors || sectors & ~all)) fail(seat, port, "sectors %#x of a line", sectors);
 }
 
 static void port_dram_read(void *host, uint64_t line, uint32_t sectors, uint32_t tag)
 {
     const struct slice_seat *seat = host;
+    check_line(seat, "dram_read", line, sectors);
     l2_access_dram(seat->slice, seat->now,
                    &(struct l2_dram_access){.addr = line, .sectors = sectors, .kind = REQ_READ, .tag = tag});
 }
@@ -65,6 +124,7 @@ static void port_dram_read(void *host, uint64_t line, uint32_t sectors, uint32_t
 static void port_dram_write(void *host, uint64_t line, uint32_t sectors)
 {
     const struct slice_seat *seat = host;
+    check_line(seat, "dram_write", line, sectors);
     l2_access_dram(seat->slice, seat->now,
                    &(struct l2_dram_access){.addr = line, .sectors = sectors, .kind = REQ_WRITE});
 }
@@ -72,19 +132,18 @@ static void port_dram_write(void *host, uint64_t line, uint32_t sectors)
 static unsigned char *port_window(void *host, uint32_t window)
 {
     const struct slice_seat *seat = host;
+    if (UNLIKELY(window >= seat->window_lines))
+        fail(seat, "window", "line %u of %u", window, seat->window_lines);
     return (unsigned char *)(uintptr_t)seat->all->window.addresses[seat->index][window];
 }
 
 static const unsigned char *port_line(void *host, uint64_t line)
 {
+    const struct slice_seat *seat = host;
+    if (UNLIKELY(line % seat->all->setup.line_bytes || !space_reserved(line)))
+        fail(seat, "line", "address %#llx, which is not that of a line in device memory",
+             (unsigned long long)line);
     return (const unsigned char *)(uintptr_t)line;
-}
-
-NORETURN COLD static void fail(const struct slice_seat *seat, const char *port, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    mech_guard_fail(&seat->caller, port, fmt, ap);
 }
 
 static void port_refuse(void *host, const char *why) { fail(host, "refuse", "%s", why); }
@@ -134,6 +193,7 @@ static void free_memory(struct slice_seat *seat)
 {
     for (uint32_t i = 0; i < seat->memory.len; i++) free(seat->memory.data[i]);
     vec_free(&seat->memory);
+    seat->memory_bytes = 0;
 }
 
 void mech_slices_destroy(struct mech_slices *m)
@@ -141,6 +201,7 @@ void mech_slices_destroy(struct mech_slices *m)
     if (!m) return;
     for (uint32_t i = 0; i < m->setup.slice_count; i++) {
         free_memory(&m->seats[i]);
+        vec_free(&m->seats[i].claims);
         free(m->seats[i].state);
     }
     free(m->seats);
@@ -170,6 +231,24 @@ static struct mech_mark begin_hook(struct slice_seat *seat, tick now, const char
     return mech_mark_begin(&seat->caller, hook);
 }
 
+static const char *name_of(enum mech_take answer) { return answer == MECH_PASS ? "PASS" : "WAIT"; }
+
+/* may: what the mechanism could do with the request when it was asked. */
+static void check_take(struct slice_seat *seat, const struct mech_request *q, uint8_t may,
+                       enum mech_take answer)
+{
+    uint8_t *claim = &seat->claims.data[q->token];
+    if (UNLIKELY((unsigned)answer > MECH_WAIT))
+        fail(seat, "take_request", "answered %u, which is not in enum mech_take", (unsigned)answer);
+    if (answer == MECH_CLAIM) return;
+    if (UNLIKELY(q->is_window))
+        fail(seat, "take_request", "answered %s to a request for the window, which it has to claim",
+             name_of(answer));
+    if (UNLIKELY(*claim != may))
+        fail(seat, "take_request", "answered %s after it had used a port on the request", name_of(answer));
+    *claim = 0;
+}
+
 /* A load of the window travels as an atomic without operands. */
 static enum l2_take take(void *ctx, tick now, uint32_t id, const struct req *r, uint64_t local)
 {
@@ -190,11 +269,16 @@ static enum l2_take take(void *ctx, tick now, uint32_t id, const struct req *r, 
     q.is_window = find_window(m, r->addr, &q.window);
     if (!q.is_window && r->sm >= m->first_cache_sm) return L2_TAKE_PASSES;
     if (q.is_window && q.kind == MECH_ATOMIC) q.kind = MECH_READ;
+    const uint8_t may = (uint8_t)(CLAIM_LIVE | (r->kind == REQ_ATOMIC ? CLAIM_APPLIES : 0) |
+                                  (q.is_window && q.kind == MECH_READ ? CLAIM_PARKS : 0));
+    while (seat->claims.len <= id) vec_push(&seat->claims, 0);
+    seat->claims.data[id] = may;
     const struct mech_mark outer = begin_hook(seat, now, "take_request");
     q.cycle = seat->cycle;
     const enum mech_take answer = m->mech->take_request(seat->state, &q);
     mech_mark_end(outer);
-    return q.is_window ? L2_TAKE_CLAIMS : answers[answer];
+    check_take(seat, &q, may, answer);
+    return answers[answer];
 }
 
 static void on_dram(void *ctx, tick now, uint32_t tag)
@@ -226,6 +310,7 @@ bool mech_slices_start(struct mech_slices *m, const struct mech_slices_helper *h
         free_memory(&m->seats[i]);
         m->seats[i].ports.warps = warps > i ? (warps - i + count - 1) / count : 0;
         m->seats[i].ports.cache_sms = helper->cache_sms;
+        m->seats[i].window_lines = m->seats[i].ports.warps * helper->window_lines;
         l2_use_taker(m->setup.slices[i], &(struct l2_taker){.ctx = &m->seats[i],
                                                             .first_cache_sm = m->first_cache_sm,
                                                             .behind_gate = m->setup.behind_gate,

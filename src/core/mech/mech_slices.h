@@ -43,7 +43,8 @@ void mech_slices_destroy(struct mech_slices *m);
 /* A helper that starts. */
 struct mech_slices_helper {
     const struct mech_window *window;
-    uint32_t warps;
+    /* of the window, each warp has this many lines */
+    uint32_t warps, window_lines;
     /* the last SMs run it: of theirs, only requests for the window are the mechanism's */
     uint32_t cache_sms;
 };

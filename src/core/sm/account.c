@@ -4,9 +4,10 @@
  * hazards; the thesis leaves the order of the others open):
  *   issued              an instruction was issued
  *   idle                the scheduler has no resident warp
+ *   held                a warp could issue, and the policy of a mechanism left the slot empty
  *   str-MEM, str-ALU    at least one warp has no data dependence and is stalled because its unit is full:
  *                       MEM when one of them wants the load-store unit
- *   held                at least one warp lacks nothing but the vote of a mechanism
+ *   held                at least one warp waits for nothing but the vote of a mechanism
  *   data-MEM, data-ALU  at least one warp waits for a result: MEM when one of them waits for a memory
  *                       operation. A warp that has ended and waits for its last results counts here too
  *   fetch               at least one warp lacks instructions
@@ -31,6 +32,7 @@ enum issue_slot account_cause(const struct sm *m, uint32_t scheduler, const stru
     const uint64_t mine = m->scheduler.slots[scheduler], all = b->warp.resident & mine;
     const uint64_t full = c->free & ~c->ready & mine, asks = c->has_instruction & mine;
     if (!all) return SLOT_IDLE;
+    if (c->ready & mine) return SLOT_HELD;
     if (full) return full & b->next.cls[CLASS_MEM] ? SLOT_STR_MEM : SLOT_STR_ALU;
     if (asks & ~b->board.hazard & ~c->free) return SLOT_HELD;
     const uint64_t data = asks & b->board.hazard, ended = all & b->warp.done;

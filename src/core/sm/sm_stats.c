@@ -29,7 +29,7 @@ const struct stat_row sm_stat_rows[] = {
          "smsp__average_warps_issue_stalled_no_instruction_per_issue_active"),
     SLOT(SLOT_BARRIER, "barrier", "warps waited at a barrier or slept (nanosleep)",
          "smsp__average_warps_issue_stalled_barrier_per_issue_active"),
-    SLOT(SLOT_HELD, "held", "a warp lacked nothing but the vote of a mechanism", NULL),
+    SLOT(SLOT_HELD, "held", "a warp lacked nothing but the vote or the choice of a mechanism", NULL),
     SLOT(SLOT_IDLE, "idle", "no warp was resident", NULL),
     STAT_COUNT(sm_stats, slots_all, "sm.slots", "slots",
                "schedulers times cycles: what the causes above add up to", NULL),
