@@ -21,7 +21,7 @@ enum kernel_state {
 
 /* Events that have an owner (owned_stats.h). */
 struct kernel_owned {
-    /* per-PC load table; NULL: nothing was taken yet */
+    /* per-PC load table; NULL: the statistics have not been taken */
     struct pc_load_stats *loads;
     struct sm_own events;
 };
@@ -30,7 +30,7 @@ struct kernel_measure {
     uint64_t start_cycle;
     /* snapshot of all statistics at the start */
     void **before;
-    /* taken before the SMs forget them */
+    /* the kernel's own events, copied before the SMs reset them */
     struct kernel_owned owned;
 };
 

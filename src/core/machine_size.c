@@ -15,7 +15,7 @@ enum {
 };
 /* Bytes. Every machine of machines/ takes less than a hundredth of it. */
 static const uint64_t host_bytes_max = 8ull << 30;
-/* In struct req and in the crossbar's ports. */
+/* Slices have 16-bit numbers in struct req and in the crossbar's ports. */
 enum { SLICES_MAX = UINT16_MAX };
 
 static uint64_t lines_cost(uint64_t bytes, uint32_t line) { return bytes / line * LINE_COST; }

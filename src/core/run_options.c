@@ -1,4 +1,4 @@
-/* run_options.c: the rows, and how values get from texts into fields and back. */
+/* run_options.c: the rows, and the conversion of values from text to fields and back. */
 #include "core/run_options.h"
 
 #include "base/count.h"
@@ -183,7 +183,8 @@ static uint32_t list_length(const char *const *list)
 void run_option_reset(const struct run_option *row, struct run_options *o)
 {
     static const char *const nothing[] = {NULL};
-    assert(row->name && (row->kind == RUN_TEXT || !row->fallback)); /* other kinds begin with 0 */
+    assert(row->name && (row->kind == RUN_TEXT || !row->fallback)); /* values of the other kinds begin with
+                                                                     * 0 */
     void *at = field_of(row, o);
     switch (row->kind) {
     case RUN_FLAG: *(bool *)at = false; return;
