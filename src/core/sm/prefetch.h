@@ -8,7 +8,7 @@
 
 union prefetch_hot {
     struct {
-        /* prefetches in the queue, as it says */
+        /* prefetches in the queue: the count of prefetch.queue */
         uint16_t count : 15;
         /* the next cycle may not be slept through */
         uint16_t is_busy : 1;
