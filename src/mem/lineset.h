@@ -27,7 +27,7 @@ struct lineset_region {
 _Static_assert(sizeof(struct lineset_region) == HOST_LINE,
                "to look a line up is to touch one line of the host");
 
-/* Small: it lies beside what is counted with it. */
+/* Small, so that it fits beside the statistics that use it. */
 struct lineset {
     /* open addressing */
     struct lineset_region *regions;

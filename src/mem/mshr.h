@@ -24,9 +24,9 @@ struct mshr_entry {
 
     /* the line may stay when it comes */
     bool may_keep;
-    /* nobody has asked for it yet */
+    /* no load has asked for it yet */
     bool is_prefetch;
-    /* written by a store meanwhile: the fill must not stay */
+    /* a store has written to the line meanwhile: the fill must not stay */
     bool doomed;
     uint16_t warp;
     uint32_t pc;

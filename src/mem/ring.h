@@ -1,8 +1,8 @@
 /* ring.h: bounded first-in-first-out queues.
  *
- * struct ring says which slots of an array a queue uses. Slots are used in turn, but no more of them than
- * there ever was need for: a queue that may hold hundreds and holds three stays in one or two lines of the
- * host's cache. RING_TYPE makes a queue of elements of one type.
+ * struct ring says which slots of an array a queue uses. Slots are used in turn, but only as many as the
+ * queue has ever needed: a queue with room for hundreds that never holds more than three stays in one or two
+ * lines of the host's cache. RING_TYPE makes a queue of elements of one type.
  *
  * Queues that do without, and why. A link (link.h) keeps its oldest value beside its counts, so that asking
  * touches one line. The buffers of the crossbar (xbar_net.h) have heads and counts of 16 bits, so that a port
