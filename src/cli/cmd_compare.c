@@ -13,7 +13,7 @@ struct compare_settings {
     bool json, energy;
 };
 
-/* What the comparison's names live in. */
+/* Memory for the names of the comparison. */
 struct compare_input {
     struct comparison comparison;
     VEC(struct compare_column) columns;
@@ -122,7 +122,7 @@ static bool read_workloads(struct compare_input *in, struct cli_lab *lab, int ar
     return true;
 }
 
-/* Every setting of a mechanism must reach one. */
+/* Every setting must belong to a mechanism of the comparison. */
 static bool read_mech_sets(struct compare_input *in, int argc, char **argv, const struct cli_list *list)
 {
     for (uint32_t i = 0; i < list->items.len; i++) {
@@ -199,7 +199,7 @@ static bool show(const struct compare_input *in, struct cli_lab *lab, struct sto
     return cli_write_report(store, lab, s->page, false);
 }
 
-/* The experiment is in no file: this command makes it again. */
+/* The command that makes the comparison again, since its experiment is not in a file. */
 static void put_command(int argc, char **argv, struct strbuf *out)
 {
     strbuf_puts(out, "heddle compare");

@@ -185,7 +185,8 @@ static bool check_entries(const struct helper_source *s, const struct isa_module
         const struct isa_kernel *k = entry_of(isa, entry);
         if (!k) return refuse(s, diags, NULL, "its helper kernel has no entry '%s'", entry);
         if (k->refused)
-            return refuse(s, diags, NULL, "its helper kernel needs what is not there\n%s", k->refused->text);
+            return refuse(s, diags, NULL, "its helper kernel uses what is not supported\n%s",
+                          k->refused->text);
     }
     return true;
 }

@@ -91,7 +91,7 @@ struct run_option {
     const char *variable;
     /* What the help calls the value, and the help itself. */
     const char *value, *help;
-    /* A run without a clock does nothing with it. */
+    /* It has no effect in a run without a clock. */
     bool needs_clock;
 };
 extern const struct run_option run_option_rows[];

@@ -85,7 +85,7 @@ struct emu_module {
     struct variant *variants;
 };
 
-/* NULL: not of m. */
+/* NULL: the kernel does not belong to m. */
 const struct image *module_image(const struct emu_module *m, const struct isa_kernel *k);
 /* Returns a block that no open grid holds, and marks it busy; NULL: no device memory. */
 struct launch_block *device_take_block(struct emu_device *d);

@@ -10,7 +10,7 @@
 struct pc_info {
     /* warp instructions */
     uint64_t insts;
-    /* lanes that did not take part, summed over these */
+    /* lanes that did not take part, summed over these instructions */
     uint64_t idle;
     /* addresses from lo up to hi are known to be valid for this instruction */
     uint64_t lo, hi;
@@ -25,7 +25,7 @@ struct run_share {
     struct pc_info *pcs;
     uint64_t divergent_branches;
     struct emu_fault *fault;
-    /* where `fault` points when there are several */
+    /* where `fault` points when there are several shares */
     struct emu_fault own_fault;
     /* when stepped: global atomics that have not happened yet */
     struct deferred_pool *deferred;

@@ -22,14 +22,14 @@ enum leaf_state {
     LEAF_AT_SYNC
 };
 
-/* How long lanes have run while others of the warp wait for them; goes from a leaf to what becomes of it, and
- * ends when all live lanes of the warp are together again. */
+/* How long lanes have run while others of the warp wait for them. Leaves that come from a leaf inherit it,
+ * until all live lanes of the warp are together again. */
 struct patience {
     /* backward branches of loops that look like waiting */
     uint32_t spins;
     /* instructions of turns that it used up */
     uint32_t insts;
-    /* when it last gave way; the leaf that did so longest ago is the next */
+    /* when it last gave up its turn; the leaf that did so longest ago runs next */
     uint64_t ran;
 };
 

@@ -184,7 +184,8 @@ static bool read_of_kernel(struct profile_reading *r, char *key)
 {
     bool *has = !strcmp(key, "all") ? &r->has_all : !strcmp(key, "one") ? &r->has_one : NULL;
     if (!has && strcmp(key, "n") != 0)
-        return refuse(r, key, "machine, simulator, warps, kernel, all, one or n", "a line does not begin so");
+        return refuse(r, key, "machine, simulator, warps, kernel, all, one or n",
+                      "no line begins with this word");
     if (!r->kernel) return refuse(r, key, NULL, "there is no kernel above this line");
     if (!has) return read_points(r);
     if (*has) return refuse(r, key, NULL, "the kernel has this line twice");

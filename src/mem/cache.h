@@ -43,7 +43,7 @@ struct cache_line {
     /* warp and PC of the access that allocated it */
     uint32_t owner_pc;
     uint16_t owner_warp;
-    /* that touched it */
+    /* the warp that touched it last */
     uint16_t last_warp;
     union {
         /* while it is reserved: the MSHR of the miss */

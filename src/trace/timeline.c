@@ -280,8 +280,9 @@ static void print_roles(struct timeline *t, uint64_t cycle, const struct timed_s
     }
 }
 
-/* A counter holds its value until the next one: each sample stands at its start, and a last 0 ends the line.
- */
+/* A counter holds its value until the next one: each sample stands at its start, and a last value of 0 ends
+ * the track.
+ * */
 static void print_counters(struct timeline *t)
 {
     const struct stats_view *v = t->v;

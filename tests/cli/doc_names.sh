@@ -34,7 +34,10 @@ done <<ROWS
 $rows
 ROWS
 [ "$rows_checked" -ge 60 ] || { echo "only $rows_checked functions of load.md have files"; exit 1; }
-[ -z "$missing" ] && { echo "$count names, all in the sources; $rows_checked functions in the files that load.md names"; exit 0; }
+if [ -z "$missing" ]; then
+    echo "$count names, all in the sources; $rows_checked functions in the files that load.md names"
+    exit 0
+fi
 echo "named in $pages, but not in the sources:"
 echo "$missing"
 exit 1
