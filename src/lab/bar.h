@@ -1,5 +1,5 @@
-/* bar.h: how far a sweep is: on a terminal a bar and a line a worker, drawn over themselves;
- * elsewhere a line now and then. */
+/* bar.h: how far a sweep is: on a terminal a bar and a line a worker, drawn over themselves; elsewhere a line
+ * from time to time. */
 #ifndef HEDDLE_BAR_H
 #define HEDDLE_BAR_H
 

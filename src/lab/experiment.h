@@ -79,12 +79,12 @@ struct lab_column {
     uint32_t condition_count;
     /* One of an oracle's choices: in a figure only where it is named. */
     bool hidden;
-    /* what param() reads; NULL of an oracle without a run of its own */
+    /* what param() reads; NULL for an oracle without runs */
     const struct machine *resolved;
     struct mech_set *attached;
 };
 
-/* Does the column choose among others, and have no run of its own? */
+/* Does the column choose among other columns, without having runs itself? */
 static inline bool column_is_choice(const struct lab_column *c) { return c->choice_count && !c->table; }
 /* Does it need results of other runs, or a file of the sweep's folder, before its own run can be planned? */
 static inline bool column_is_later(const struct lab_column *c)
@@ -106,8 +106,8 @@ struct lab_measure {
     const struct expr *value;
     /* Its value is of all workloads together. */
     bool is_over;
-    /* From here on a change matters: how our value of a workload agrees with the paper's. NAN = not
-     * compared. */
+    /* A change of at least this size matters when our value of a workload is compared with the paper's. NAN =
+     * not compared. */
     double threshold;
     /* Put a workload into one of the paper's classes; the smallest last. */
     const struct lab_class *classes;
@@ -119,7 +119,7 @@ struct lab_measure {
 
 enum figure_kind { FIGURE_BARS, FIGURE_STACKED, FIGURE_LINES, FIGURE_HEATMAP, FIGURE_SCATTER, FIGURE_TABLE };
 
-/* What ours has to be beside the paper's value: about it; or the paper gives a bound. */
+/* How our value has to compare with the paper's: about equal, or beyond a bound that the paper gives. */
 enum claim_relation { CLAIM_ABOUT, CLAIM_ABOVE, CLAIM_BELOW };
 
 struct lab_claim {
@@ -133,7 +133,7 @@ struct lab_claim {
     uint32_t column, measure;
     /* Its line of claims.tsv. */
     const struct claim *fact;
-    /* The value that says "no change": 0 of a gain, 1 of a speedup; NAN = it has no sign. */
+    /* The value that means "no change": 0 of a gain, 1 of a speedup; NAN = it has no sign. */
     double neutral;
     enum claim_relation relation;
     /* Why ours cannot be compared with it; NULL: it can. Then column, measure and workload say nothing. */

@@ -31,7 +31,7 @@ struct figure_claim {
     enum verdict verdict;
 };
 
-/* How our value of one workload agrees with the paper's (docs/experiments.md). */
+/* How our value of one workload compares with the paper's (docs/experiments.md). */
 enum agreement {
     /* A run is missing, the paper says nothing, or the measure has neither threshold nor classes. */
     AGREEMENT_NONE,

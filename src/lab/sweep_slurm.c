@@ -89,7 +89,7 @@ static void fail(struct slurm_head *h, struct sweep_task *t, const char *why)
 
 static void lost(struct slurm_head *h, struct sweep_task *t, const char *why)
 {
-    if (sweep_has_end(h->r->o->folder, t->job->key)) return; /* it is seen at the next look */
+    if (sweep_has_end(h->r->o->folder, t->job->key)) return; /* it will be seen at the next look */
     const struct slurm_array *a = &h->arrays.items.data[t->array];
     if (t->tries >= SUBMITS_MAX) {
         fail(h, t, why);
@@ -115,7 +115,7 @@ static void judge(struct slurm_head *h, struct sweep_task *t, double now)
         return;
     case SLURM_LOST: lost(h, t, s->text); return;
     case SLURM_GONE:
-        if (!*a->job) { /* noted, but the head was killed before sbatch */
+        if (!*a->job) { /* it was noted, but the head was killed before it called sbatch */
             t->state = TASK_WAITING;
             t->tries--;
             return;
@@ -156,7 +156,7 @@ static void retire(struct slurm_head *h)
     }
 }
 
-/* Does squeue know one of our tasks no more? */
+/* Is one of our tasks missing from squeue? */
 static bool misses_some(const struct slurm_head *h)
 {
     for (uint32_t i = 0; i < h->r->tasks.len; i++) {

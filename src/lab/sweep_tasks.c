@@ -137,7 +137,7 @@ double sweep_seconds_left(const struct sweep_run *r, double now)
         const struct sweep_task *t = &r->tasks.data[i];
         if (t->state == TASK_DONE || t->state == TASK_FAILED) continue;
         double left = sweep_task_seconds(r, t);
-        /* a run that takes longer than was thought is taken to be nearly done */
+        /* a run that takes longer than estimated counts as nearly done */
         if (t->state == TASK_RUNNING && t->start > 0) left = MAX(left - (now - t->start), left * 0.05);
         sum += left;
         longest = MAX(longest, left);

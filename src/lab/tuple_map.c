@@ -111,7 +111,7 @@ static const struct profile_kernel *launch_of(const struct profile *p, const str
     return NULL;
 }
 
-/* The launch to which a cycle belongs; NULL: it is not in the profile. */
+/* The launch in which a cycle lies; NULL: it is not in the profile. */
 static const struct profile_kernel *launch_at(const struct profile *p, const struct json_node *kernels,
                                               uint64_t cycle)
 {
