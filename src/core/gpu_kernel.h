@@ -1,7 +1,7 @@
 /* gpu_kernel.h: one launch, from the call that queues it to its end.
  *
  * gpu_kernel.c writes what was launched, the dispatcher what it decides and counts, and kernel_life.c
- * `measure`, what it notes for the record of the kernel. */
+ * `measure`, what the record of the kernel needs. */
 #ifndef HEDDLE_GPU_KERNEL_H
 #define HEDDLE_GPU_KERNEL_H
 

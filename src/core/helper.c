@@ -95,8 +95,8 @@ static uint32_t warps_before(const struct helper *h, uint32_t part)
 
 static uint32_t warps_all(const struct helper *h) { return warps_before(h, h->wants.part_count); }
 
-/* The most warps that the helper can have. Window and table are made for so many; a helper with fewer warps
- * uses the first entries. */
+/* The most warps that the helper can have. Window and table have room for all of them; a helper with fewer
+ * warps uses the first entries. */
 static uint32_t warps_most(const struct helper *h)
 {
     return h->wiring->cache_most * warps_each(h, h->wants.part_count);

@@ -2,9 +2,9 @@
  * look beyond their own SM (the ports `sharers` and `copy_as_of`). It is there only where a mechanism uses
  * it.
  *
- * An SM notes what its L1 takes in and drops in a log of its own; when the step ends, the logs are applied in
- * the order of SMs. So the table shows what was so when the cycle before ended, whichever SM asks and
- * whatever thread it runs on, and it is only read while SMs run.
+ * An SM logs what its L1 takes in and drops; when the step ends, the logs are applied in the order of SMs. So
+ * the table shows what was so when the cycle before ended, whichever SM asks and whatever thread it runs on,
+ * and it is only read while SMs run.
  *
  * With sharers_date_copies a copy is *old* when a store that the L2 has performed is newer than one of its
  * sectors (newest_store.h). Atomics and copies from the host are stores. A line that an L1 has in part can be
@@ -29,7 +29,7 @@ enum sharers_part { SHARERS_NONE, SHARERS_SOME, SHARERS_ALL };
 /* Called in the SM's cycle. as_of: when the L2 accepted the read that brought the newest sectors, or what
  * sharers_as_of said of the copy that they were made of; unused for SHARERS_NONE. */
 void sharers_note(struct sharers *s, uint32_t sm, uint64_t line, enum sharers_part holds, tick as_of);
-/* Applies what SMs have noted. No SM runs meanwhile. */
+/* Applies what SMs have logged. No SM runs meanwhile. */
 void sharers_commit(struct sharers *s);
 /* All logs are applied: the table shows what the L1s hold now. */
 bool sharers_is_settled(const struct sharers *s);

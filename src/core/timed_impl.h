@@ -1,4 +1,4 @@
-/* timed_impl.h: the timed GPU is made of rooms, each with a struct, a header and one file that writes it:
+/* timed_impl.h: the timed GPU consists of parts, each with a struct, a header and one file that writes it:
  *
  *   gpu_clock.h  the present time                       wiring.h    components and links
  *   stream.h     whose turn it is; copy.h: copies       dispatch.h  kernels on the machine, CTAs onto SMs
@@ -7,9 +7,9 @@
  *   snapshot.h   statistics at a moment                 records.h   what the run leaves behind
  *   run_end.h    how the run ended                      stuck.h     the watchdog; laws.h: what must hold
  *
- * Rooms do not know this struct. Four files do: timed.c (the interface), loop.c (time), kernel_life.c (what
- * is started, measured and checked when kernels open and end) and kept.c (the run in a journal). Calls go
- * down from these to the rooms; results come back. */
+ * The parts do not know this struct. Four files do: timed.c (the interface), loop.c (time), kernel_life.c
+ * (what is started, measured and checked when kernels open and end) and kept.c (the run in a journal). Calls
+ * go down from these to the parts; results come back. */
 #ifndef HEDDLE_TIMED_IMPL_H
 #define HEDDLE_TIMED_IMPL_H
 

@@ -22,7 +22,7 @@ struct bar_view {
     double share;
     /* Seconds; left < 0: not known. */
     double elapsed, left;
-    /* "" or a note such as "3 wait in Slurm's queue". */
+    /* "" or a remark such as "3 wait in Slurm's queue". */
     const char *where;
 };
 /* What one worker does. */

@@ -1,4 +1,4 @@
-/* slurm_submit.c: from waiting tasks to job arrays, each noted in slurm.jobs before sbatch is called. */
+/* slurm_submit.c: from waiting tasks to job arrays, each recorded in slurm.jobs before sbatch is called. */
 #include "base/output.h"
 #include "lab/slurm_head.h"
 

@@ -1,12 +1,11 @@
 /* sweep_slurm.c: the runs on a cluster. This process, the head, submits job arrays, looks into the folder
  * for what their tasks left, and asks Slurm what became of the others.
  *
- * (1) Every array is noted in slurm.jobs before sbatch is called, and its name is its token: a head that
- * is killed at any moment finds it again, and submits nothing twice. Several heads may share a folder.
- * (2) A run is over when its KEY.end is in the store, whatever Slurm says. Only a task that Slurm has
- * given up without one is submitted again, SUBMITS_MAX times in all.
- * (3) A file may be seen late on a network's file system: a task that came to its end has GRACE_SECONDS
- * for it. */
+ * (1) Every array is recorded in slurm.jobs before sbatch is called, and its name is its token: a head that
+ * is killed at any moment finds it again, and submits nothing twice. Several heads may share a folder. (2) A
+ * run is over when its KEY.end is in the store, whatever Slurm says. Only a task that Slurm has given up
+ * without one is submitted again, SUBMITS_MAX times in all. (3) A file may be seen late on a network's file
+ * system: a task that came to its end has GRACE_SECONDS for it. */
 #include "lab/slurm_head.h"
 
 #include <unistd.h>
@@ -115,7 +114,7 @@ static void judge(struct slurm_head *h, struct sweep_task *t, double now)
         return;
     case SLURM_LOST: lost(h, t, s->text); return;
     case SLURM_GONE:
-        if (!*a->job) { /* it was noted, but the head was killed before it called sbatch */
+        if (!*a->job) { /* it was recorded, but the head was killed before it called sbatch */
             t->state = TASK_WAITING;
             t->tries--;
             return;
