@@ -55,7 +55,7 @@ struct keeper {
     const struct journal_head *head;
 };
 
-/* A killed `heddle run` leaves no process behind that computes for nobody. */
+/* Ends this process when `heddle run` is killed, since its results would be lost. */
 static void *watch_keeper(void *arg)
 {
     struct keeper k = *(struct keeper *)arg;

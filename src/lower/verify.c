@@ -1,6 +1,6 @@
 /* verify.c: the invariants of mir.h, checked between the steps: after selection, folding and allocation in
- * every build, after every other step in debug builds (routine_check). What a step got wrong is refused
- * here with a diagnostic, before it can do harm further on. */
+ * every build, after every other step in debug builds (routine_check). An error of a step is reported here
+ * with a diagnostic, before later steps use its result. */
 #include "lower/liveness.h"
 #include "lower/opnd.h"
 #include "lower/pass.h"

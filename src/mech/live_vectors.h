@@ -28,7 +28,8 @@ void vectors_init(struct live_vectors *v, const struct mech_ports *ports, uint32
 enum vector_answer vectors_lookup(struct live_vectors *v, uint32_t cta, uint32_t pc);
 /* In on_memory_read. True: this was the newest that was asked for. */
 bool vectors_arrived(struct live_vectors *v, uint32_t token);
-/* The newest is no longer waited for; it is kept when it comes, unless another was asked for by then. */
+/* Nothing waits for the newest vector any more; it is stored when it comes, unless another one was asked for
+ * meanwhile. */
 void vectors_forget(struct live_vectors *v);
 /* Entry of an address. */
 uint32_t vectors_index(const struct live_vectors *v, uint64_t address);

@@ -17,7 +17,7 @@ struct poise_model {
     /* of a scheduler: N and p of the model are of this many */
     uint32_t warps;
     int64_t alpha[POISE_FEATURES], beta[POISE_FEATURES];
-    /* that it was trained on, as the file names it; "": it does not say */
+    /* that it was trained on, as the file names it; "": not given */
     char machine[64];
 };
 
