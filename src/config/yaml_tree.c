@@ -50,7 +50,7 @@ static void yaml_check_twice(const struct yaml_tree *t, const struct yaml_node *
     for (uint32_t i = 0; i < count; i++) {
         const struct yaml_node *first = map_get(&seen, keys[i].text);
         if (first)
-            yaml_error(t, &keys[i], diags, NULL, "'%s' stands twice, first in line %d", keys[i].text,
+            yaml_error(t, &keys[i], diags, NULL, "'%s' appears twice, first in line %d", keys[i].text,
                        first->line);
         else
             map_put(&seen, keys[i].text, (void *)&keys[i]);

@@ -249,7 +249,7 @@ void emu_race_summary(uint64_t pairs, struct strbuf *out)
     if (!pairs)
         strbuf_puts(out, "heddle: no races found\n");
     else
-        strbuf_printf(out, "heddle: %llu race%s found: pairs of instructions that nothing orders\n",
+        strbuf_printf(out, "heddle: %llu race%s found: pairs of instructions without an order\n",
                       (unsigned long long)pairs, pairs == 1 ? "" : "s");
 }
 

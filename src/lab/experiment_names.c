@@ -186,7 +186,7 @@ static bool refuse_cost(struct binding *b, const struct expr_leaf *leaf, enum co
         return refuse(b, leaf, "as in cost(linebacker), cost(linebacker.vtt)",
                       "no column has a mechanism '%.*s'", len, leaf->name);
     case COST_NO_PART:
-        return refuse(b, leaf, hint, "'%.*s' stores nothing that is called '%s'", len, leaf->name,
+        return refuse(b, leaf, hint, "'%.*s' stores nothing called '%s'", len, leaf->name,
                       leaf->name + len + 1);
     case COST_NO_STORAGE:
         return refuse(b, leaf, "`heddle list mechanisms --cost` shows what each stores",
@@ -267,8 +267,7 @@ static bool bind_paper(struct binding *b, struct expr_leaf *leaf)
     char hint[160] = "the workloads' descriptions have them under 'papers:'";
     if (near) snprintf(hint, sizeof hint, "did you mean '%.100s'?", near);
     vec_free(&names);
-    return found ||
-           refuse(b, leaf, hint, "%s says nothing of '%s' for any of these workloads", e->paper, leaf->name);
+    return found || refuse(b, leaf, hint, "%s has no '%s' for any of these workloads", e->paper, leaf->name);
 }
 
 /* A condition decides whether a run is made, so it cannot use results of that run. */

@@ -124,7 +124,7 @@ static void judge(struct slurm_head *h, struct sweep_task *t, double now)
     }
     if (t->missing_since <= 0) t->missing_since = now;
     if (now - t->missing_since > GRACE_SECONDS)
-        lost(h, t, s ? "it ended and left nothing" : "Slurm does not know it any more");
+        lost(h, t, s ? "it ended without a result" : "Slurm does not know it any more");
 }
 
 static bool is_alive(const struct slurm_head *h, uint32_t array)

@@ -120,7 +120,7 @@ static bool select_routine(struct lowering *l, struct image *m, struct routine *
     }
     if (!u->ptx->has_body) {
         diag_add(l->diags, DIAG_ERROR, &l->ptx->source, u->ptx->line, 1, 1, "link it in, or give its PTX too",
-                 "function '%s' is declared but nowhere defined", u->ptx->name);
+                 "function '%s' is declared but not defined", u->ptx->name);
         l->refused[index] = true;
         return false;
     }

@@ -171,7 +171,7 @@ static enum mech_fit ccn_check(const void *params, const struct mech_machine *ma
     else {
         fit = MECH_FITS_POORLY;
         snprintf(reason, MECH_REASON_BYTES,
-                 "the only SM has nobody to share with: all of its misses go to the L2");
+                 "a single SM has no other SM to share with: all of its misses go to the L2");
     }
     return fit;
 }
