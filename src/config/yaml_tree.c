@@ -42,7 +42,7 @@ static void yaml_copy_list(struct yaml_tree *t, yaml_document_t *doc, const yaml
     to->items = items;
 }
 
-/* Reports a key that stands twice in a mapping, since one of its values would be lost. */
+/* Reports a key that appears twice in a mapping, since one of its values would be lost. */
 static void yaml_check_twice(const struct yaml_tree *t, const struct yaml_node *keys, uint32_t count,
                              struct diag_list *diags)
 {

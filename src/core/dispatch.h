@@ -93,7 +93,7 @@ struct dispatch_walk dispatch_begin_walk(const struct dispatcher *d);
 bool dispatch_choose(const struct dispatcher *d, struct dispatch_walk *w);
 /* Does the CTA still fit, after the cycle of its SM? A mechanism may have given its room away in it. */
 bool dispatch_still_fits(const struct dispatcher *d, const struct dispatch_walk *w);
-/* Starts the CTA that was chosen. The SM has had its cycle at this time already. False: the emulator
+/* Starts the CTA that was chosen. The SM has already run its cycle at this time. False: the emulator
  * faulted. */
 bool dispatch_start(struct dispatcher *d, struct dispatch_walk *w, struct emu_fault *fault);
 void dispatch_end_tick(struct dispatcher *d, bool has_started);

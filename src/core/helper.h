@@ -66,7 +66,7 @@ struct helper_walk {
 };
 /* Names the next CTA. False: all have started. */
 bool helper_choose(const struct helper *h, struct helper_walk *w);
-/* Starts that CTA. The SM has had its cycle at this time already. False: the fault says why it cannot. */
+/* Starts that CTA. The SM has already run its cycle at this time. False: the fault says why it cannot. */
 bool helper_start_cta(const struct helper *h, const struct helper_walk *w, struct emu_fault *fault);
 /* Loads of the window that its warps have under way when all of them wait for work. */
 uint32_t helper_loads(const struct helper *h);

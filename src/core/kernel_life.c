@@ -4,8 +4,8 @@
  * it.
  *
  * (1) Before statistics are read, all components have settled.
- * (2) An SM has had its cycle before a CTA is handed to it in that cycle, whether the SM was awake or not:
- *     the CTA takes part from the next cycle on. */
+ * (2) An SM runs its cycle before a CTA is started on it in that cycle, whether the SM was awake or not: the
+ *     CTA takes part from the next cycle on. */
 #include "base/hash.h"
 #include "core/owned_stats.h"
 #include "core/timed_impl.h"

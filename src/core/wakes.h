@@ -173,7 +173,8 @@ static inline void wakes_withdraw(struct wakes *w, uint32_t k, uint64_t mask)
     w->far[k] &= ~mask;
 }
 
-/* Component i has had its turn and wants the next one at t. No branch: the host would often mispredict it. */
+/* Notes that component i has run and next wants to run at t. There is no branch, since the host would often
+ * mispredict it. */
 static inline void wakes_tell(tick horizon, struct wakes_next *n, uint32_t i, tick t)
 {
     n->at[i] = t;

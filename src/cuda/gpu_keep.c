@@ -19,7 +19,7 @@ enum keep_kind { KEEP_LAUNCH };
 
 struct gpu_keep {
     struct journal journal;
-    /* Who writes: not a child of it. */
+    /* The process that writes; a child of it does not. */
     pid_t writer;
     /* NULL in a functional run. */
     struct kept *kept;

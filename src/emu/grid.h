@@ -85,7 +85,7 @@ void run_add_stats(const struct run *r, uint64_t ctas, struct emu_stats *stats);
 enum emu_fault_kind run_refuse(struct emu_fault *fault, const struct isa_kernel *k, const char *fmt, ...)
     PRINTF_LIKE(3, 4);
 
-/* Forgets the ranges of all running grids: memory was freed, and a range may not be valid any more. */
+/* Forgets the ranges of all running grids: memory was freed, so a range may be invalid. */
 void run_forget_ranges(struct emu_device *d);
 
 #endif

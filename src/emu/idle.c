@@ -345,7 +345,7 @@ static void describe_all(struct idle *idle, const struct idle_grid *g, struct re
             describe(idle, &g->ctas[c]->warps[k], p);
 }
 
-/* The first group of threads that reads in vain: where the fault is. */
+/* The first group of threads that waits by reading memory: the fault names it. */
 static const struct sample *first_reader(struct idle *idle, const struct idle_grid *g, struct warp **at)
 {
     for (uint32_t c = 0; c < g->count; c++)

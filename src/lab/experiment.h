@@ -65,8 +65,8 @@ struct lab_column {
     const struct expr *best;
     /* A choice whose run failed takes no part. */
     bool skips_failed;
-    /* Of an oracle that chooses for each kernel: it has a run of its own, with a table of the choices; NULL =
-     * none. */
+    /* For an oracle that chooses for each kernel, which has a run with a table of the choices: the parameter
+     * of the table; NULL = none. */
     const struct lab_table *table;
     /* Settings that other columns decide, for each workload. */
     const struct lab_chosen *chosen;
@@ -127,7 +127,8 @@ struct lab_claim {
     const char *id;
     /* NULL: the mean over workloads. */
     const char *workload;
-    /* Of the mean: another kind than the figure's, or MEAN_NONE; the class of workloads, or NULL: all. */
+    /* The kind of mean, if it is not the figure's, or MEAN_NONE; the class of workloads that it is of, or
+     * NULL: all. */
     enum mean_kind mean;
     const char *class_of;
     uint32_t column, measure;
@@ -151,7 +152,7 @@ struct lab_figure {
     /* [column * measure_count + measure]: what the paper's table calls its values of a workload; NULL = it
      * has none. */
     const char **papers;
-    /* Of one workload, and of one launch of it; NULL and 0: of all. */
+    /* The one workload that the figure shows, and the one launch; NULL and 0: all. */
     const char *workload;
     struct expr_kernel kernel;
     /* A heat map over two parameters of the columns: along x, along y; NULL: workloads over columns. */

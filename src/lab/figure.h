@@ -45,7 +45,7 @@ enum agreement {
 struct figure_cell {
     /* Indices of the experiment; workload = UINT32_MAX: the mean. */
     uint32_t workload, column, measure;
-    /* Of a mean: the class whose workloads it is of; NULL: all. */
+    /* For a mean, the class of its workloads; NULL: all. */
     const char *class_mean;
     /* NAN = open. */
     double value;

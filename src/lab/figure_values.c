@@ -32,7 +32,7 @@ void figure_values_close(struct figure_values *v)
 struct spot {
     struct figure_values *v;
     uint32_t workload, column;
-    /* Of one launch; launch 0: of the whole run. */
+    /* The launch that is asked for; launch 0: the whole run. */
     struct expr_kernel kernel;
 };
 

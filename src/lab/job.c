@@ -110,7 +110,7 @@ static bool add_workload(const struct lab_job *job, struct strbuf *out, struct d
     return ok;
 }
 
-/* Of a file its content counts, not its name. */
+/* The content of a file counts, not its name. */
 static bool add_file_param(const struct param_row *r, const void *object, struct strbuf *out,
                            struct diag_list *diags)
 {

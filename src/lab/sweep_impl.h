@@ -52,7 +52,7 @@ struct sweep_run {
     VEC(struct sweep_task) tasks;
     /* key -> struct sweep_task * */
     struct map by_key;
-    /* Who holds the leases; NULL = this process. */
+    /* The holder of the leases; NULL = this process. */
     char *who;
     uint32_t lease_seconds, workers;
     double start, held_at, looked_at;

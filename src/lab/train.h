@@ -15,7 +15,7 @@ struct train_options {
     /* What a kernel must gain at its target, and the cycles that it must have with all warps. */
     double gain_min;
     uint64_t cycles_min;
-    /* Of the regression; negative: the likeliest one. */
+    /* Dispersion of the regression; negative: the likeliest one. */
     double dispersion;
     /* Names of workloads that are left out. */
     const char *const *excluded;

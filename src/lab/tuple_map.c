@@ -44,7 +44,7 @@ static bool is_whole(const struct tuple_map *m, const struct profile_kernel *k)
     return true;
 }
 
-/* Those of the launches with the most warps. */
+/* The tuples of the launches with the most warps. */
 static void make_grid(struct tuple_map *m, const struct profile *p)
 {
     for (uint32_t i = 0; i < p->kernels.len; i++) m->warps = MAX(m->warps, p->kernels.data[i].warps);

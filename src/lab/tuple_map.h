@@ -35,7 +35,7 @@ struct map_epoch {
 
 struct tuple_map {
     const char *workload, *size, *machine;
-    /* Of the scheduler that has most; launches that count, and those that some run did not have. */
+    /* Warps of the scheduler that has most; launches that count, and those that some run did not have. */
     uint32_t warps, launches, left_out;
     /* Cycles of the launches that count, with all warps. */
     uint64_t cycles;
@@ -46,7 +46,7 @@ struct tuple_map {
     uint64_t dropped;
     /* In the order in which the first SM came to them. */
     VEC(struct map_epoch) epochs;
-    /* Of these launches under Poise; NAN: it did not run. */
+    /* Speed of these launches under Poise; NAN: it did not run. */
     double poise_speedup;
 };
 

@@ -80,7 +80,7 @@ static bool is_comparable(const struct choose *c)
     return is;
 }
 
-/* Of kernels that were measured with both numbers. */
+/* Compares the kernels that were measured with both numbers. */
 static bool trial_is_better(const struct choose *c, const struct morpheus_params *p)
 {
     wide best = 0, trial = 0;

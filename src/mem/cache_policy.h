@@ -30,7 +30,7 @@ static inline bool cache_view_has(const struct cache_set_view *v, uint32_t way)
     return v->replaceable[way / 64] >> way % 64 & 1;
 }
 
-/* Those but `victim` may be NULL. */
+/* All functions but `victim` may be NULL. */
 struct cache_policy {
     void *ctx;
     void (*on_touch)(void *ctx, uint32_t set, uint32_t way);

@@ -77,7 +77,7 @@ void smring_destroy(struct smring *r);
 /* False: there is no room for a new message. */
 bool smring_push(struct smring *r, uint32_t sm, enum smring_channel c, tick now,
                  const struct smring_message *m);
-/* The message that the SM sees, or NULL. One that it has let pass is seen no more. */
+/* The message that the SM sees, or NULL. It does not see a message again that it has let pass. */
 const struct smring_message *smring_peek(const struct smring *r, uint32_t sm, enum smring_channel c,
                                          tick now);
 /* Takes the message that smring_peek shows. */

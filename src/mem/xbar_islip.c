@@ -20,7 +20,7 @@ XBAR_INLINE uint64_t islip_asking(const struct xbar_ports *p, uint64_t asks)
     return asks & ~(p->in_busy | p->granted);
 }
 
-/* Those of them that its gate lets pass. */
+/* The same without inputs that the output's gate holds back. */
 static inline uint64_t islip_passing(const struct xbar_net *n, const struct xbar_output *o, uint32_t word)
 {
     const uint64_t held_back = xbar_held_back(n, (uint32_t)(o - n->out), word);

@@ -51,7 +51,7 @@ struct collector_unit {
     uint8_t banks[UOP_READS_MAX];
 };
 
-/* Whose registers an instruction reads. */
+/* The warp whose registers an instruction reads. */
 struct collector_reader {
     uint32_t warp;
     /* UOP_INDIRECT: the register that it reads behind the others */
