@@ -63,7 +63,7 @@ struct machine {
     uint64_t emu_warp_insts_max;
     /* enum machine_ideal */
     uint32_t ideal_memory;
-    /* core cycles */
+    /* core cycles from a launch to its first CTA */
     uint32_t gpu_launch_latency;
     /* CTAs started in one core cycle; 0 = one for each SM */
     uint32_t gpu_ctas_per_cycle;

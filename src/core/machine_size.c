@@ -10,7 +10,7 @@ enum {
     LINE_COST = 64,
     /* the entry and its slots of the hash table */
     MSHR_COST = 96,
-    /* of a queue or a list of waiters */
+    /* an entry of a queue or of a list of waiters */
     ENTRY_COST = 32
 };
 /* Bytes. Every machine of machines/ takes less than a hundredth of it. */

@@ -27,7 +27,7 @@ struct gpu_work {
     bool begun;
     /* number of the piece among all work that the machine was given */
     uint64_t order;
-    /* in its stream */
+    /* the next piece of work of its stream */
     struct gpu_work *next;
     struct gpu_kernel *kernel;
     struct timed_copy copy;

@@ -43,7 +43,7 @@ struct wiring {
     struct {
         uint64_t changes, cycles;
     } role_counts;
-    /* their L1s */
+    /* parameters of their L1s */
     struct l1_params cache_l1;
     /* loads of the window that the helper's warps on these SMs have under way while the machine is idle */
     uint32_t helper_loads;

@@ -58,7 +58,7 @@ size_t cta_block_bytes(const struct run *run);
 /* Makes room for any CTA of the run, in a block of cta_block_bytes that starts at a line of the host's cache.
  * False: the host has no memory for its local memory. */
 bool cta_place(struct cta *c, struct run *run, void *block);
-/* what is not in the block */
+/* Frees the memory of a CTA outside of its block. */
 void cta_free(struct cta *c);
 void cta_start(struct cta *c, uint64_t linear);
 /* one turn */

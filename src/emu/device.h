@@ -38,7 +38,7 @@ struct emu_device {
     uint32_t texture_count, texture_cap;
     void (*write)(void *ctx, bool is_error, const char *text, size_t len);
     void *write_ctx;
-    /* for the resident CTAs of the grid that emu_run runs */
+    /* memory for the resident CTAs of the grid that emu_run runs */
     struct stage stage;
     /* one for each grid that was open at the same time as others */
     struct launch_block *blocks;

@@ -46,7 +46,7 @@ struct run {
     uint32_t share_count;
     /* constant pool: 32 words a row */
     uint32_t *pool;
-    /* for each warp of a CTA */
+    /* thread numbers, for each warp of a CTA */
     uint32_t (*tids)[3][ISA_LANES];
     uint32_t threads, warps_per_cta;
     /* number of the launch, from 1 on */

@@ -30,7 +30,7 @@ struct sample {
 struct idle_warp {
     /* lanes */
     uint32_t cycling;
-    /* of leaves, by their first lane */
+    /* states of leaves, by their first lane */
     struct sample samples[ISA_LANES];
 };
 
@@ -49,7 +49,7 @@ struct idle {
 void idle_note_change(struct idle *idle)
 {
     idle->changed = true;
-    idle->run->table = idle->plain; /* from the next turn on */
+    idle->run->table = idle->plain; /* takes effect at the next turn */
 }
 
 static uint64_t state_hash(const struct warp *w, uint32_t mask)

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { LOADS = 4 /* that have names */ };
+enum { LOADS = 4 /* loads whose numbers have names: load1 to load4 */ };
 
 /* Slots for warps, threads and CTAs come first, then what CTAs take of the SM. */
 const char *const run_limit_names[] = {"warps", "threads", "ctas", "registers", "shared", NULL};
@@ -101,7 +101,7 @@ static bool put_resident(const struct json_node *root, const struct json_node *k
  * of the launch with the most. */
 struct load {
     double lines, unique_lines, missed_lines, merged_lines, stride, stride_share, heaviest, pc;
-    /* in which it was met */
+    /* its position in the order in which loads were met */
     uint32_t order;
 };
 

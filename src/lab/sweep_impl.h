@@ -37,8 +37,7 @@ struct sweep_task {
     double start;
     /* How long it took. */
     double seconds;
-    /* of Slurm */
-    /* Where it is: index of struct slurm_sweep's arrays, task number from 1. */
+    /* On Slurm: index of its array in struct slurm_sweep, and its task number, from 1. */
     uint32_t array, index;
     uint32_t tries;
     /* since when Slurm does not have it and its end is not visible; 0 = it is not missing. */

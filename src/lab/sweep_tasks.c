@@ -10,7 +10,7 @@
 
 #define RATE_DEFAULT                                                                                         \
     300000.0             /* warp instructions a second: bfs, small, fermi, on a busy machine of two cores */
-#define WORK_DEFAULT 1e6 /* of a size that was not measured */
+#define WORK_DEFAULT 1e6 /* for a size that was not measured */
 
 /* Seconds that runs of a workload took, by "workload size". */
 struct earlier {

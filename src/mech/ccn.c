@@ -236,12 +236,12 @@ static bool ccn_is_on(struct ccn *c)
 /* The words of a message of the ring. The first is the line, as MECH_RING_HOLDERS requires. */
 struct ccn_packet {
     uint64_t line;
-    /* of the miss */
+    /* the cycle of the miss */
     uint64_t cycle;
     uint32_t token;
     /* the SM that asks */
     uint16_t asker;
-    /* in a response: of the request; and for statistics alone, how old the line is (copy_as_of) */
+    /* in a response: hops of the request and, for statistics alone, the age of the line (copy_as_of) */
     uint16_t hops;
     uint64_t as_of;
 };

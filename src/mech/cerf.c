@@ -38,7 +38,7 @@ struct cerf {
     /* registers of a thread of the newest kernel; rows that CTAs own */
     uint32_t registers, owned;
     uint64_t next_sample;
-    /* by bank: warps that may issue */
+    /* [bank]: warps that may issue */
     uint64_t vote[MECH_BANKS_MAX];
     uint64_t restores, restore_waits, hits, reads, writes, conflicts, resizes, lines_max, dormant_rows,
         samples;

@@ -28,7 +28,7 @@
 #include <stdio.h>
 
 enum {
-    /* from room in the ACRF until it is known whether a CTA comes */
+    /* from the time at which the ACRF has room until it is known whether a CTA comes */
     ANSWER_CYCLES = 4
 };
 

@@ -49,7 +49,7 @@ struct finereg {
     struct live_vectors vectors;
     struct finereg_status *status;
     struct finereg_switch now;
-    /* of the kernel that asked last: shared memory of a CTA and of the SM */
+    /* shared memory of a CTA of the kernel that asked last, and of the SM */
     uint64_t shared_asked, shared_limit;
     uint32_t asked_warps;
     bool is_cooperative;

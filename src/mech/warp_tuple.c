@@ -42,7 +42,7 @@ void warp_tuple_init(struct warp_tuple *t, const struct mech_ports *ports)
 {
     t->ports = ports;
     t->n = t->p = TUPLE_ALL;
-    /* as there is no warp yet */
+    /* there is no warp yet */
     for (uint32_t bank = 0; bank < ports->banks; bank++) ports->allow_issue(ports->host, bank, 0);
 }
 

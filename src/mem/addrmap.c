@@ -69,7 +69,7 @@ struct addrmap {
     _Alignas(HOST_LINE) struct bit_field local;
     /* the lowest slice_bits bits of bank */
     struct bit_field sub;
-    /* of a DRAM request */
+    /* the fields that only a DRAM request needs */
     struct bit_field bank, row;
     struct bit_field column;
     struct addrmap_params params;

@@ -21,7 +21,7 @@ struct cache_set_view {
     uint32_t ways;
     /* bit way % 64 of word way / 64: its line is here and no fill is awaited for it */
     const uint64_t *replaceable;
-    /* of the line that comes */
+    /* the address of the line that will be inserted */
     uint64_t addr;
 };
 

@@ -14,7 +14,7 @@
 /* One cache line of the host, with what its owner knows of the miss. */
 struct mshr_entry {
     _Alignas(HOST_LINE) uint64_t addr;
-    /* that are still to come */
+    /* sectors that are still to come */
     uint32_t sectors;
     uint32_t head, tail, merged;
     bool used;
@@ -33,10 +33,10 @@ struct mshr_entry {
     /* reserved for it, or CACHE_NO_LINE */
     uint32_t line;
     tick born;
-    /* of the newest load that waits for it */
+    /* PC and warp of the newest load that waits for it */
     uint32_t last_pc;
     uint16_t last_warp;
-    /* of the first load */
+    /* launch number of the first load's warp */
     uint32_t launch;
 };
 _Static_assert(sizeof(struct mshr_entry) == HOST_LINE, "an entry is one cache line of the host");

@@ -53,7 +53,7 @@ struct req {
     uint8_t client;
     /* sm_port_lines.c: it brings a part of the request that its token names */
     bool is_part;
-    /* of a request that travels in parts: those that are not answered */
+    /* parts that are not answered, of a request that travels in parts */
     uint8_t parts;
     /* l2_claim.c: a mechanism has it, and has no work for it */
     bool is_parked;

@@ -41,7 +41,7 @@ extern const struct param_row smring_rows[];
 extern const struct stat_row smring_stat_rows[];
 
 struct smring_channel_stats {
-    /* that SMs have sent, and taken */
+    /* messages that SMs have sent, and taken */
     uint64_t messages, taken;
     uint64_t hops, flits;
     /* new messages that were refused for lack of room */

@@ -23,7 +23,7 @@ struct xbar_params {
     /* packets, each output */
     uint32_t ejection;
     uint32_t input_speedup, output_speedup;
-    /* of iSLIP */
+    /* rounds of iSLIP in a cycle */
     uint32_t iterations;
     /* crossbar cycles */
     uint32_t latency;

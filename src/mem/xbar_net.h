@@ -67,7 +67,7 @@ struct xbar_vc {
     /* [n->vc_wrap + 1] */
     struct xbar_packet *ring;
     uint16_t head, count;
-    /* in the buffer */
+    /* flits in the buffer */
     uint16_t flits;
     /* flits of the head that have passed the switch */
     uint16_t passed;
@@ -82,7 +82,7 @@ struct xbar_input {
     /* the port into the switch */
     uint64_t port_free;
     struct xbar_injection injection;
-    /* of an input with one virtual channel */
+    /* the virtual channel of an input with only one */
     struct xbar_vc vc;
 };
 
@@ -151,7 +151,7 @@ static_assert(sizeof(struct xbar_input) == HOST_LINE && sizeof(struct xbar_outpu
 struct xbar_net {
     /* each cycle */
     _Alignas(HOST_LINE) tick now;
-    /* that of now */
+    /* the number of the present cycle */
     uint64_t cycle;
     /* [port / 64] */
     struct xbar_ports *ports;

@@ -19,7 +19,7 @@ struct pc_load_stats {
     uint64_t executions;
     /* transactions, when issued */
     uint64_t lines;
-    /* at the L1; a merge waits for a miss under way */
+    /* at the L1; a merge waits for a miss that is under way */
     uint64_t accesses, misses, merges;
     /* different lines among the accesses of this SM: #L of Table I */
     uint64_t unique_lines;

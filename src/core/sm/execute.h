@@ -22,7 +22,7 @@ static inline void execute_begin(struct execute_hot *e) { e->moved = false; }
 struct flight {
     const struct uop *op;
     uint32_t context;
-    /* of the load-store unit; SM_NONE: arithmetic */
+    /* its access at the load-store unit; SM_NONE: arithmetic */
     uint32_t access;
     /* free list */
     uint32_t next;

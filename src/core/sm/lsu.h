@@ -101,7 +101,7 @@ struct lsu {
     struct lsu_access *accesses;
     struct lsu_pending *pendings;
     struct lsu_atomic *atomics;
-    /* by access */
+    /* [access]: the ranges of a bulk copy */
     struct lsu_bulk *bulks;
     /* accesses, a ring; its count lies in lsu_hot, where mem/ring.h cannot have it without cost */
     uint32_t *queue;

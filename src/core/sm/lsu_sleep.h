@@ -24,7 +24,7 @@ struct lsu_sleep {
 struct lsu_foreseen {
     /* enum l1_answer: while the queue rests, the cause for which the L1 would refuse it */
     uint8_t cause;
-    /* of its next transaction */
+    /* what the L1 knows of its next transaction */
     struct l1_absence absence;
 };
 

@@ -28,7 +28,7 @@ struct prefetch {
     bool alternates;
     /* it is their turn, before loads and stores */
     bool is_first;
-    /* of the newest one that the L1 took */
+    /* when the L1 took the newest one */
     tick sent;
 };
 

@@ -28,7 +28,7 @@ struct sm_program {
     /* [inst_count] */
     struct sm_inst *insts;
     struct sm_load *loads;
-    /* of the L1: the number of a line from its address */
+    /* from an address to the number of its line in the L1 */
     uint32_t line_shift;
     /* address of its first instruction */
     uint64_t code;

@@ -54,7 +54,7 @@ struct residency {
     uint32_t cta_of[SM_SLOTS_MAX];
     /* slots in use, by bank; contexts in use */
     uint64_t slots_taken[SM_BANKS_MAX], contexts_taken[SM_CONTEXTS_MAX / 64];
-    /* what the SM has */
+    /* the numbers that the SM has */
     uint32_t slot_count, cta_slots, context_count;
     /* what is resident: all CTAs; those with slots, and their threads; those without rows; warps without
      * slots that have not left */

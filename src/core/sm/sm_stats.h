@@ -56,7 +56,7 @@ struct sm_stats {
     uint64_t warp_cycles, cta_cycles, register_cycles, shared_cycles;
     /* the CTAs without slots, and those without rows of the register file */
     uint64_t pending_cta_cycles, saved_cta_cycles;
-    /* what the SM has of it, added up over the active cycles */
+    /* the capacity of the SM for each, added up over the active cycles */
     uint64_t warp_slot_cycles, register_file_cycles, shared_size_cycles, l1_size_cycles;
     uint64_t reexecutions;
     /* prefetches of mechanisms: asked for; those that were not offered to the L1, by their end
