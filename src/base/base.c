@@ -1,4 +1,4 @@
-/* base.c: checked memory, and how a process ends that met a bug of Heddle. */
+/* base.c: checked memory, and the end of a process that has met a bug of Heddle. */
 #include "base/base.h"
 
 void base_unreachable(const char *file, int line, const char *what)

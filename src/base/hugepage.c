@@ -64,8 +64,8 @@ static struct huge_chunk *chunk_new(size_t bytes, size_t from)
 static size_t bytes_left(const struct huge_chunk *c) { return c ? HUGE_CHUNK_BYTES - c->used : 0; }
 
 /* Where the blocks of the next shared chunk begin. Equal blocks follow each other in the same way in all
- * chunks: if they began at the same place, the lines of many of them would lie in the same sets of the host's
- * second-level cache. Multiples of the golden ratio spread any number of chunks over its sets. */
+ * chunks: if they began at the same offset, the lines of many of them would lie in the same sets of the
+ * host's second-level cache. Multiples of the golden ratio spread any number of chunks over its sets. */
 static size_t next_start(void)
 {
     /* the golden ratio of 2^16 */

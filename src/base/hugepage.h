@@ -14,8 +14,8 @@
 
 /* The size of a huge page of x86-64. On other hosts any size will do. */
 enum { HUGE_CHUNK_BYTES = 2 << 20 };
-/* Blocks begin within so many bytes of their chunk: more than any header, and as much as the sets of a
- * second-level cache hold, one line each. */
+/* Blocks begin within this many bytes of the start of their chunk: more than any header, and as much as the
+ * sets of a second-level cache hold, one line each. */
 enum { HUGE_SPREAD_BYTES = 1 << 16 };
 
 /* Under the address sanitizer every block comes from the heap, so that overruns and leaks are found. */

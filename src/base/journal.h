@@ -1,5 +1,5 @@
-/* journal.h: what a process has found out so far, in memory that another process holds: it is still there
- * when the first one ends, however it ends.
+/* journal.h: results of a process in memory that another process holds, so that they survive the end of the
+ * first one, however it ends.
  *
  * The keeper makes the journal and starts the writer, which finds it by a path. The writer adds records and
  * commits them together with a state, a block of bytes that is replaced by every commit.
@@ -17,7 +17,7 @@
 /* In shared memory: the beginning of the file. */
 struct journal_head {
     uint64_t magic;
-    /* Who writes, or wrote last; 0 = nobody yet. */
+    /* The process that writes, or wrote last; 0 = none yet. */
     _Atomic int32_t writer;
     /* Which copy of the state is valid: 1 or 2; 0 = nothing was committed. */
     _Atomic uint32_t valid;
@@ -46,7 +46,7 @@ struct journal {
 bool journal_make(struct journal *j);
 /* Where the writer finds it. */
 void journal_path(const struct journal *j, struct strbuf *out);
-/* Nobody writes any more, and what was committed belongs to the caller. */
+/* The writer has ended; what it committed belongs to the caller. */
 bool journal_seize(struct journal *j);
 void journal_close(struct journal *j);
 

@@ -268,7 +268,7 @@ bool json_tree_parse(struct json_tree *t, const char *name, const char *text, si
     struct json_node *root = ARENA_NEW(&t->arena, struct json_node);
     bool ok = json_value(&r, root, 0);
     json_space(&r);
-    if (ok && r.at < len) ok = json_error(&r, "something stands behind the end");
+    if (ok && r.at < len) ok = json_error(&r, "text after the end");
     if (ok) t->root = root;
     vec_free(&r.stack);
     strbuf_free(&r.word);

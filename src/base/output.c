@@ -19,7 +19,7 @@ static void hold_signal(sigset_t *before)
     sigprocmask(SIG_BLOCK, &set, before);
 }
 
-/* Takes the signal of a failed write away before it can be delivered. */
+/* Removes the pending signal of a failed write before it can be delivered. */
 static void release_signal(const sigset_t *before)
 {
     const struct timespec at_once = {0};
@@ -41,7 +41,7 @@ static bool is_same_file(const struct stat *a, int fd)
     return !fstat(fd, &b) && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
 }
 
-/* What cannot be replaced by another file of its name. */
+/* Is the file one that cannot be replaced by another file of its name (a device, a pipe)? */
 static bool is_written_directly(const char *path)
 {
     struct stat st;

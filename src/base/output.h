@@ -28,7 +28,7 @@ struct output {
 bool output_open(struct output *o, const char *path);
 /* False with errno, and no file: something could not be written. */
 bool output_close(struct output *o);
-/* The same, for what must outlive a failing power supply. */
+/* The same for a file that must survive a power failure. */
 bool output_sync(struct output *o);
 /* Gives up: nothing was written. */
 void output_drop(struct output *o);

@@ -26,7 +26,7 @@ void cli_error(int argc, char **argv, int arg, int offset, int len, const char *
         if (i == arg) col = (int)line.len + 1 + offset;
         strbuf_puts(&line, argv[i]);
     }
-    if (arg >= argc) col = (int)line.len + 1; /* something is missing at the end */
+    if (arg >= argc) col = (int)line.len + 1; /* a value is missing at the end */
     struct diag_source src = {.file = "command line", .text = line.data, .len = line.len};
     struct diag_list diags = {0};
     va_list ap;

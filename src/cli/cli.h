@@ -65,7 +65,7 @@ extern const struct cli_command cli_commands[];
 /* A row of cli_commands. */
 const struct cli_command *cli_command(const char *name);
 
-/* One table behind the other; free() it. */
+/* Joins two tables; free() the result. */
 struct cli_option *cli_join_options(const struct cli_option *first, const struct cli_option *second);
 
 /* Reads options of argv[1..]; words that are not options are gathered in `words`. With stop_at_dashes,

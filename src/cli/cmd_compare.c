@@ -16,7 +16,7 @@ struct compare_settings {
     bool json;
 };
 
-/* What the comparison's names live in. */
+/* Memory for the names of the comparison. */
 struct compare_input {
     struct comparison comparison;
     VEC(struct compare_column) columns;
@@ -210,7 +210,7 @@ static bool show(const struct compare_input *in, struct cli_lab *lab, struct sto
     return cli_write_report(store, lab, s->page, false);
 }
 
-/* The experiment is in no file: this command makes it again. */
+/* The command that makes the comparison again, since its experiment is not in a file. */
 static void put_command(int argc, char **argv, struct strbuf *out)
 {
     strbuf_puts(out, "heddle compare");

@@ -66,7 +66,7 @@ static void print_left(const struct gpgpusim_import *im)
     if (im->mech) fprintf(stderr, "the scheduler has parameters of its own: run with %s\n", im->mech);
 }
 
-/* The values were tried one by one; this looks whether they fit together. */
+/* The values were checked one by one; this checks that they fit together. */
 static bool check_machine(const struct machine *m, struct diag_list *diags)
 {
     struct addrmap *map = addrmap_create(&m->addrmap, diags);
@@ -78,7 +78,7 @@ static bool check_machine(const struct machine *m, struct diag_list *diags)
 
 static bool write_text(const char *path, const struct strbuf *text)
 {
-    if (!path) return fputs(strbuf_text(text), stdout) >= 0; /* main() tells of a failure */
+    if (!path) return fputs(strbuf_text(text), stdout) >= 0; /* main() reports a failure */
     if (output_text(path, text)) return true;
     fprintf(stderr, "heddle: error: cannot write %s: %s\n", path, strerror(errno));
     return false;

@@ -243,7 +243,8 @@ static int kernel_write_outs(const struct kernel_run *r)
     return CLI_OK;
 }
 
-/* Neither the program nor the machine is at fault: what was counted so far is worth keeping. */
+/* Was the run stopped though neither the program nor the machine is at fault? Then its counts so far are
+ * worth keeping. */
 static bool is_cut_short(enum emu_fault_kind kind)
 {
     return kind == EMU_INTERRUPTED || kind == EMU_BAD_MECHANISM;

@@ -79,7 +79,7 @@ static const struct list_kind *find_kind(const char *name)
     return NULL;
 }
 
-/* The word at `at` names nothing that can be listed; at == argc: there is no word. */
+/* Reports that the word at `at` names nothing that can be listed; at == argc: there is no word. */
 static void unknown_kind(int argc, char **argv, int at)
 {
     const char *names[ARRAY_LEN(list_kinds)];
@@ -101,7 +101,7 @@ struct list_flags {
     struct cli_run run;
 };
 
-/* Flags that are not for what is listed. */
+/* Reports flags that do not apply to what is listed. */
 static bool flags_fit(const struct list_flags *f, const char *kind)
 {
     const char *wrong = NULL;

@@ -105,7 +105,7 @@ static void target_free(struct map_target *t)
 
 /* ---- the map ---- */
 
-/* What the run with Poise did; nothing where it failed. */
+/* Adds what the run with Poise did, unless it failed. */
 static void add_poise(struct tuple_map *m, const struct cli_profiled *got)
 {
     const struct plan *plan = &got->lab.plans.data[0];

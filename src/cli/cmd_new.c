@@ -1,9 +1,9 @@
 /* cmd_new.c: `heddle new mechanism NAME`: a mechanism of the user's own, as a folder that builds and runs at
  * once.
  *
- * What is written is a whole small mechanism, not a list of empty functions: it votes, counts and has a
- * parameter, so that every part of the interface that most need is there to be changed. Nothing that exists
- * is overwritten. */
+ * It writes a whole small mechanism, not a list of empty functions: with a vote, statistics and a parameter,
+ * so that an example of each common part of the interface is there to be changed. Existing files are not
+ * overwritten. */
 #include "base/output.h"
 #include "cli/cli.h"
 #include "core/mech/mech_set.h"
@@ -176,7 +176,7 @@ static int new_write(const struct new_mechanism *m, const char *file, const char
     return ok ? CLI_OK : exists ? CLI_BAD_INPUT : CLI_FAILED;
 }
 
-/* Why a name cannot be taken; NULL: it can. */
+/* Returns why a name is not allowed; NULL: it is. */
 static const char *new_name_fault(struct new_mechanism *m)
 {
     size_t n = strlen(m->name);

@@ -39,7 +39,7 @@ static bool read_workloads(struct profile_names *names, int argc, char **argv, c
     return ok;
 }
 
-/* The file, and on the terminal what is in it; without a file, the file's text. */
+/* Writes the file and prints its content as a table; without a file, prints the file's text. */
 static int show(const struct profile_settings *s, const struct cli_profiled *got)
 {
     struct strbuf text = {0}, table = {0};
@@ -51,7 +51,8 @@ static int show(const struct profile_settings *s, const struct cli_profiled *got
         fprintf(stderr, "heddle: wrote %s: %u launches\n", s->output, got->profile.kernels.len);
     }
     if (got->missing)
-        fprintf(stderr, "heddle: %u runs are missing or failed: their tuples are too\n", got->missing);
+        fprintf(stderr, "heddle: %u runs are missing or failed: the profile lacks their tuples\n",
+                got->missing);
     strbuf_free(&text);
     strbuf_free(&table);
     return status;

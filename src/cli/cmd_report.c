@@ -17,7 +17,7 @@
 struct report_settings {
     const char *store, *page, *svg, *tables, *claims, *workloads, *size, *simulator;
     bool is_brief;
-    /* That `simulator` names; NULL: this one. */
+    /* The version that `simulator` names; NULL: this one. */
     const struct simulator *version;
 };
 
@@ -48,7 +48,8 @@ static int compare_names(const void *a, const void *b)
     return strverscmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Those of the data folder of which the store has any run. The experiments of studies come by themselves. */
+/* Adds the experiments of the data folder of which the store has a run. Studies are left out, since their
+ * experiments are added. */
 static void add_present(const struct report_settings *s, struct store *store, struct cli_list *names,
                         struct arena *arena)
 {

@@ -5,7 +5,7 @@
 
 #define DEFAULT_PAGE "report.html"
 
-/* What became of the runs, for people. */
+/* Prints how the runs ended, for people. */
 static bool show(struct cli_lab *lab, struct store *store, const char *page)
 {
     if (!cli_lab_figures(lab, store)) return false;

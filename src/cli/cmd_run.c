@@ -21,7 +21,7 @@ struct run_settings {
     const char *size;
 };
 
-/* What is started. */
+/* The program to start. */
 struct run_target {
     struct strbuf program;
     VEC(char *) args;
@@ -133,7 +133,7 @@ static void run_target_free(struct run_target *t)
     strbuf_free(&t->program);
 }
 
-/* The summary that the program owes. */
+/* Writes the summary if the program ended before it could. */
 static bool run_write_rest(const struct run_child *c, struct journal *j, const struct run_options *o)
 {
     const struct journal_head *h = j->head;
@@ -145,7 +145,7 @@ static bool run_write_rest(const struct run_child *c, struct journal *j, const s
     return gpu_keep_write_rest(j, o, is_cut);
 }
 
-/* False: there is none, and the user knows it. */
+/* False: there is none, and an error was printed. */
 static bool run_make_journal(struct journal *j)
 {
     struct strbuf path = {0};

@@ -25,14 +25,14 @@ static void input_free(struct train_input *in)
 {
     for (uint32_t i = 0; i < in->files.len; i++) profile_free(&in->files.data[i]);
     vec_free(&in->files);
-    vec_free(&in->joined.kernels); /* what they hold is the files' */
+    vec_free(&in->joined.kernels); /* the texts belong to the files */
     vec_free(&in->excluded);
     arena_free(&in->arena);
 }
 
 /* ---- profiles ---- */
 
-/* Kernels of two machines do not make one model. */
+/* Refuses profiles of different machines for one model. */
 static bool join(struct train_input *in, const struct profile *p, const char *path, struct diag_list *diags)
 {
     if (!in->joined.machine) {
@@ -146,7 +146,7 @@ static void print_evaluation(const char *of, const struct train_errors *e)
            e->p_percent, e->p_warps);
 }
 
-/* Of kernels that the model has not seen. */
+/* Tests the model on kernels that it was not trained on. */
 static bool evaluate(const char *path, const struct train_set *trained, const struct train_options *options,
                      const struct train_result *result, struct diag_list *diags)
 {

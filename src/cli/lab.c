@@ -110,8 +110,8 @@ static bool any_has_workload(const struct cli_lab *lab, const char *name)
     return false;
 }
 
-/* Each of several experiments keeps those of the named workloads that it has; *is_empty: it has none of
- * them. A name that no experiment has stays, for experiment_narrow() to complain about. */
+/* Each of several experiments keeps those of the named workloads that it has; *is_empty: it has none of them.
+ * A name that no experiment has is kept, so that experiment_narrow() reports it. */
 static bool narrow(const struct cli_lab *lab, struct experiment *e, const struct name_list *names,
                    const char *size, bool *is_empty, struct diag_list *diags)
 {
@@ -189,7 +189,7 @@ void cli_lab_free(struct cli_lab *lab)
     workloads_free(&lab->workloads);
 }
 
-/* A file that is not a store is the user's; one that cannot be read or written is not. */
+/* A file that is not a store is an error of the user; one that cannot be read or written is a failure. */
 int cli_store_refused(const char *error)
 {
     const bool is_io = errno == EIO;

@@ -9,7 +9,7 @@
 
 enum { NAME_WIDTH = 9, HELP_COLUMN = 43 };
 
-/* What is known of one mechanism. */
+/* One mechanism of the list, with its storage. */
 struct cost_entry {
     struct mech_set *set;
     struct mech_cost cost;
@@ -161,7 +161,7 @@ static void show_entry(const struct cost_entry *e, const struct list_cost *reque
     put_entry(json, e, machine);
 }
 
-/* A setting that no listed mechanism has. */
+/* Reports a setting that no listed mechanism has. */
 static bool check_settings(const struct list_cost *request, const bool *used)
 {
     struct diag_list diags = {0};

@@ -18,7 +18,8 @@ static const struct experiment *find_experiment(const struct loaded *l, const ch
     return NULL;
 }
 
-/* The runs of an experiment, or of all members of a study. False: the member that is not there was named. */
+/* The number of runs of an experiment, or of all members of a study. False: a member is missing, and an error
+ * that names it was printed. */
 static bool count_runs(const struct loaded *l, const struct experiment *e, uint32_t *runs)
 {
     VEC(const struct experiment *) all = {0};
@@ -44,7 +45,7 @@ static bool print_one(const struct loaded *l, const struct experiment *e)
     return true;
 }
 
-/* What cannot be read is said, and left out. */
+/* An experiment that cannot be read is reported and left out. */
 static bool print_all(const char *const *names, uint32_t count, const struct workload_set *workloads)
 {
     struct loaded l = {names, mem_zalloc(count * sizeof *l.items), mem_zalloc(count * sizeof *l.is_read),

@@ -150,7 +150,7 @@ static int run_command(int argc, char **argv)
     return CLI_BAD_INPUT;
 }
 
-/* A result that did not reach its reader is a failure, whichever command printed it. */
+/* Output that could not be written is a failure of any command. */
 static int check_output(int status)
 {
     if (output_flush(stdout)) return status;

@@ -39,7 +39,7 @@ bool query_find_run(struct store *s, const struct query_place *at, const char *p
 
 /* ---- parts of the page ---- */
 
-/* A question about this run: %s of the text is its quoted key. */
+/* Runs a query about this run: %s in the text stands for its quoted key. */
 static bool ask(struct store *s, const char *key, const char *sql, struct query_table *out)
 {
     struct strbuf text = {0};
@@ -66,7 +66,7 @@ static void print_head(const struct query_table *t)
     }
 }
 
-/* A text of many lines, moved in. */
+/* Prints a text of several lines, indented. */
 static void print_block(const char *title, const char *text)
 {
     printf("\n%s\n", title);

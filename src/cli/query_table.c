@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* The fewest characters that a column is cut to. */
+/* The least width of a column that was cut. */
 enum { CELL_MIN = 8 };
 
 bool query_table_row(void *context, int columns, const char *const *values, const char *const *names)
@@ -67,7 +67,8 @@ static char *short_cell(const char *name, const char *text)
     return out.data ? out.data : mem_strdup("");
 }
 
-/* The widest column gives a character at a time, until the table fits or no column can. */
+/* Takes a character from the widest column, again and again, until the table fits or no column can become
+ * narrower. */
 static void fit_widths(uint32_t *widths, const bool *numeric, uint32_t columns, uint32_t width)
 {
     uint32_t all = 0;

@@ -9,12 +9,12 @@
 
 struct run_child {
     pid_t pid;
-    /* Of waitpid(), when the program has ended. */
+    /* The status from waitpid(), when the program has ended. */
     int wait_status;
     /* A signal that this process was sent; 0 = none. */
     int asked;
-    /* Who started this process, and when the program must have ended where that one is gone; 0 = it is
-     * there. */
+    /* The process that started this one, and when the program must have ended if that process is gone; 0 = it
+     * is there. */
     pid_t parent;
     time_t deadline;
 };

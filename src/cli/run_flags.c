@@ -83,7 +83,7 @@ bool cli_run_store(struct cli_run_flag *flag, const char *value, struct strbuf *
     return run_option_set(row, &r->options, value, &r->texts, why);
 }
 
-/* Hours of simulation must not end with a file that cannot be written. */
+/* Checks before the run that a file can be written, so that hours of simulation are not lost. */
 static bool can_write(const char *option, const char *path)
 {
     if (!path || output_check(path)) return true;
@@ -112,14 +112,14 @@ static bool check_mechanisms(const struct timed_options *o, const struct machine
     return ok;
 }
 
-/* What was asked for and will not come, because the run has no clock. */
+/* Warns of options that have no effect, because the run has no clock. */
 static void warn_without_clock(const struct cli_run *r)
 {
     const struct run_options *o = &r->options;
     if (run_options_has_clock(o)) return;
     for (uint32_t i = 0; run_option_rows[i].name; i++)
         if (run_option_rows[i].needs_clock && r->given >> i & 1)
-            fprintf(stderr, "heddle: warning: a run without a clock does nothing with %s\n",
+            fprintf(stderr, "heddle: warning: %s has no effect in a run without a clock\n",
                     run_option_rows[i].flag);
     if (o->format == RUN_FORMAT_GPGPUSIM || o->format == RUN_FORMAT_LOADS)
         fprintf(stderr, "heddle: warning: the summary of a run without a clock is a table\n");

@@ -44,7 +44,7 @@ struct cli_option *cli_sweep_options(struct cli_sweep *s, const struct cli_optio
     return all;
 }
 
-/* By this signal. */
+/* The signal that stopped the sweep. */
 static volatile int stopped;
 /* Written by the handler alone. */
 static double stopped_at;
@@ -272,7 +272,7 @@ static int run_sweep(const struct cli_sweep *s, struct cli_lab *lab, struct stor
 
 /* ---- runs of another version: looked at, never made ---- */
 
-/* Says what the store lacks. The figures follow, of what is there. */
+/* Prints what the store lacks; the figures of the existing runs follow. */
 static int print_missing(const struct cli_lab *lab, const struct sweep_result *r, const char *path)
 {
     fprintf(stderr, "heddle: %u runs of simulator %s are in %s, %u of them failed, %u are missing\n",

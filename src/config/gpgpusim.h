@@ -2,10 +2,10 @@
  * trace.config and the .icnt file that they name) and turns it into a machine file.
  *
  * A file is a row of words: "-name value". '#' starts a comment to the end of the line, a line's end is a
- * space, and a value in double quotes may hold both. An option that stands twice has its last value, over
- * all files in their order. Terms: an option is one "-name value" of the files; a setting is one parameter
- * of the machine that came out of an option; an option is left when it says something about the machine
- * that the machine has no parameter for. */
+ * space, and a value in double quotes may hold both. An option that appears twice has its last value, over
+ * all files in their order. Terms: an option is one "-name value" of the files; a setting is one parameter of
+ * the machine that came out of an option; an option is left when it is about the machine, but the machine has
+ * no parameter for it. */
 #ifndef HEDDLE_GPGPUSIM_H
 #define HEDDLE_GPGPUSIM_H
 
@@ -21,7 +21,7 @@ struct gpgpusim_option {
     int value_line, value_col;
     /* where the value, with its quotes, starts in the text */
     size_t value_at;
-    /* a setting came out of it, or it says nothing about the machine */
+    /* it gave a setting, or it is not about the machine */
     bool used;
 };
 #define GPGPUSIM_DEFAULT UINT32_MAX

@@ -186,7 +186,7 @@ static const struct gmap_row rows[] = {
     {0},
 };
 
-/* Whole families, by the beginning of their names. */
+/* Families of options, by the beginning of their names. */
 static const struct {
     const char *prefix, *reason;
 } families[] = {
@@ -363,7 +363,7 @@ void gmap_not(struct gmap *g, struct gpgpusim_option *o, const char *key)
     if (one_number(g, o, &v)) gmap_set(g, o, key, NULL, "%s", v ? "false" : "true");
 }
 
-/* An option that no row knows. */
+/* Handles an option that is in no row. */
 static void map_rest(struct gmap *g, struct gpgpusim_option *o)
 {
     for (uint32_t i = 0; i < ARRAY_LEN(families); i++) {

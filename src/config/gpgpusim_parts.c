@@ -198,7 +198,7 @@ void gmap_speedup(struct gmap *g, struct gpgpusim_option *o, const char *key)
 
 /* ---- memory partition ---- */
 
-/* Leading zeros say nothing and would not fit; letters D (channel bits) need dramid@ in Heddle. */
+/* Leading zeros have no meaning and would not fit; letters D (channel bits) need dramid@ in Heddle. */
 void gmap_address_map(struct gmap *g, struct gpgpusim_option *o, const char *key)
 {
     const char *semi = strchr(o->value, ';');
@@ -236,7 +236,8 @@ void gmap_partition_queues(struct gmap *g, struct gpgpusim_option *o, const char
     for (uint32_t i = 0; i < 4; i++) gmap_set(g, o, keys[i], NULL, "%llu", (unsigned long long)v[i]);
 }
 
-/* In GPGPU-Sim 4 a miss leaves the L1 after the L1's latency; in Heddle at once, so the L2's has it in. */
+/* In GPGPU-Sim 4 a miss leaves the L1 after the L1's latency; in Heddle at once, so the latency of the L2
+ * includes it. */
 void gmap_rop(struct gmap *g, struct gpgpusim_option *o, const char *key)
 {
     uint64_t v;
@@ -272,7 +273,7 @@ void gmap_dram_groups(struct gmap *g, struct gpgpusim_option *o, const char *key
     gmap_set(g, o, key, NULL, "%s", !strcmp(o->value, "0") ? "high" : "low");
 }
 
-/* 0 is "no limit" in GPGPU-Sim. */
+/* 0 means "no limit" in GPGPU-Sim. */
 void gmap_queue(struct gmap *g, struct gpgpusim_option *o, const char *key)
 {
     /* more than a channel ever has waiting */

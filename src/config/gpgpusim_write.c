@@ -46,7 +46,8 @@ void gpgpusim_write(const struct gpgpusim_import *im, const struct param_group *
     strbuf_puts(out, "# Imported from");
     for (uint32_t i = 0; i < im->files.len; i++)
         strbuf_printf(out, "%s %s", i ? "," : "", im->files.data[i].file);
-    strbuf_puts(out, " by `heddle config import`.\n# What stands nowhere here has Heddle's default.\n");
+    strbuf_puts(out, " by `heddle config import`.\n"
+                     "# Parameters that are not listed have Heddle's defaults.\n");
     if (im->mech) strbuf_printf(out, "# Its scheduler has parameters of its own: run with %s\n", im->mech);
     const char *first = im->files.len ? im->files.data[0].file : "text";
     strbuf_printf(out, "summary: \"imported from %.40s\"\n",

@@ -42,7 +42,7 @@ static void yaml_copy_list(struct yaml_tree *t, yaml_document_t *doc, const yaml
     to->items = items;
 }
 
-/* A name stands once in a mapping: of two values one would be lost. */
+/* Reports a key that appears twice in a mapping, since one of its values would be lost. */
 static void yaml_check_twice(const struct yaml_tree *t, const struct yaml_node *keys, uint32_t count,
                              struct diag_list *diags)
 {
@@ -50,7 +50,7 @@ static void yaml_check_twice(const struct yaml_tree *t, const struct yaml_node *
     for (uint32_t i = 0; i < count; i++) {
         const struct yaml_node *first = map_get(&seen, keys[i].text);
         if (first)
-            yaml_error(t, &keys[i], diags, NULL, "'%s' stands twice, first in line %d", keys[i].text,
+            yaml_error(t, &keys[i], diags, NULL, "'%s' appears twice, first in line %d", keys[i].text,
                        first->line);
         else
             map_put(&seen, keys[i].text, (void *)&keys[i]);
@@ -89,9 +89,9 @@ static void yaml_copy(struct yaml_tree *t, yaml_document_t *doc, const yaml_node
     }
 }
 
-/* Says what is wrong with an event though it is valid YAML, or returns NULL. An alias (*name) may point at a
- * node above itself: copying it would never end, and nobody needs aliases here. libyaml takes a time that
- * grows with the square of the depth. */
+/* Returns what is wrong with an event though it is valid YAML, or NULL. Aliases (*name) are refused: one may
+ * point at a node above itself, so that copying would not end. The depth is bounded, since the time of
+ * libyaml grows with its square. */
 static const char *yaml_event_fault(const yaml_event_t *event, int *depth)
 {
     switch (event->type) {

@@ -34,7 +34,7 @@ struct yaml_tree {
     const struct yaml_node *root;
 };
 
-/* False with diagnostics: not YAML, aliases, too many levels, a key that is not a plain text or stands twice
+/* False with diagnostics: not YAML, aliases, too many levels, a key that is not a plain text or appears twice
  * in its mapping, or a top level that is not a mapping. `hint` says what such a file looks like. A file that
  * cannot be read is false with errno set and no diagnostic: the caller knows what it stands for. The tree is
  * to be freed in any case. */

@@ -1,12 +1,11 @@
 /* crew.c: rounds of work on several threads.
  *
- * A round is a number. The caller writes it, with the mask of the workers that are called, into a word
- * that all workers watch. Each worker has a share, with two numbers: `taken`, the last round in which the
- * share was begun, and `done` (the word of its report), the last round in which it was finished. A thread
- * that raises `taken` to the number of the round does the share. Workers do their own share, since its
- * data is in the cache of their core. When the caller has finished its own share and another has not been
- * begun for a while, the caller does that one: a worker that has lost its core to another process delays
- * nobody.
+ * A round is a number. The caller writes it, with the mask of the workers that it calls, into a word that all
+ * workers watch. Each worker has a share, with two numbers: `taken`, the last round in which the share was
+ * begun, and `done` (the word of its report), the last round in which it was finished. A thread that raises
+ * `taken` to the number of the round does the share. Workers do their own share, since its data is in the
+ * cache of their core. When the caller has finished its own share and another has not been begun for a while,
+ * the caller does that one: a worker that has lost its core to another process delays nobody.
  *
  * (1) Each share is done once in a round, since `taken` only rises.
  * (2) A call may come while a worker goes to sleep. Then the caller does the share, and the next call
@@ -85,7 +84,7 @@ static struct crew_line *make_line(size_t data_bytes)
 
 static uint32_t round_of(uint64_t call) { return (uint32_t)(call >> CREW_BITS); }
 
-/* Is it a call for this worker, and a newer one than `seen`? */
+/* Does the word call this worker, and later than `seen`? */
 static bool is_call(const struct crew_worker *w, uint64_t call, uint32_t seen)
 {
     return round_of(call) != seen && crew_is_called((uint32_t)call, w->number);
@@ -205,8 +204,9 @@ static uint32_t host_cores(void)
     return n > 0 ? (uint32_t)n : 1;
 }
 
-/* False: the host refuses one of them. Signals are for the program's own threads, except those that a thread
- * gets for what it does itself: blocked they would end the process unheard. */
+/* False: the host refuses one of them. Workers block all signals, so that the program's own threads get them,
+ * except those that an instruction of the worker raises (SIGSEGV): blocked, these would end the process
+ * without a message. */
 static bool start_threads(struct crew *c)
 {
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};

@@ -4,9 +4,9 @@
  * are done. The caller is worker 0. A round is as short as one cycle of a machine, so workers spin for a
  * while before they sleep. Where there are more workers than cores, they yield at once.
  *
- * Moving a cache line from core to core takes as long as hundreds of instructions. So what the caller
- * tells the workers lies on the line with the number of the round, and a worker's report on the line that
- * says that it is done: one line in each direction. */
+ * Moving a cache line from core to core takes as long as hundreds of instructions. So the caller's data lies
+ * on the line of the number of the round, and a worker's report lies on the line of its `done`: one line
+ * moves in each direction. */
 #ifndef HEDDLE_CREW_H
 #define HEDDLE_CREW_H
 

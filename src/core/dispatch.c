@@ -212,7 +212,7 @@ void dispatch_cta_done(void *dispatcher, uint32_t sm, struct cta *cta, struct em
 {
     struct dispatcher *d = dispatcher;
     struct gpu_kernel *k = queue_find(d, grid);
-    if (!k) return; /* of a helper, which is not queued */
+    if (!k) return; /* a CTA of a helper, which is not queued */
     assert(k->ctas_done < k->ctas);
     d->counts.ctas++;
     k->ctas_done++;

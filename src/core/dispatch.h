@@ -16,7 +16,7 @@ struct dispatch_setup {
     const struct machine *machine;
     const struct gpu_time *time;
     struct sm *const *sms;
-    /* those that get CTAs, those that always do, and all of the machine */
+    /* SMs that get CTAs at present; SMs that are never in cache mode; all SMs of the machine */
     uint32_t sm_count, sm_least, sm_all;
     /* [SM]: effects on device memory (emu/step.h) */
     struct emu_log *const *logs;
@@ -49,7 +49,7 @@ struct dispatcher {
 void dispatch_init(struct dispatcher *d, const struct dispatch_setup *setup);
 /* Frees kernels that were not removed. Their snapshots are freed already. */
 void dispatch_close(struct dispatcher *d);
-/* Nothing will run again: closes all grids, so that modules may be unloaded. */
+/* The run is over: closes all grids, so that modules may be unloaded. */
 void dispatch_abandon(struct dispatcher *d);
 
 /* Makes a kernel of a launch and numbers it; the kernel is not queued yet. */
@@ -69,9 +69,9 @@ static inline bool dispatch_is_alone(const struct dispatcher *d) { return d->que
 void dispatch_drain(struct dispatcher *d, struct gpu_kernel *k);
 /* The kernel that drains. */
 struct gpu_kernel *dispatch_draining(const struct dispatcher *d);
-/* A kernel has ended and is counted; then, when its statistics have been taken, it leaves the queue. */
+/* A kernel has ended: counts it. Then, when its statistics have been taken, removes it from the queue. */
 void dispatch_count_end(struct dispatcher *d, const struct gpu_kernel *k);
-/* In between, with what the emulator counted. NULL: nobody wants to know. */
+/* Between these two: sets *stats to what the emulator counted; NULL: the caller does not need it. */
 void dispatch_close_grid(struct gpu_kernel *k, struct emu_stats *stats);
 void dispatch_remove(struct dispatcher *d, const struct gpu_kernel *k);
 
@@ -93,7 +93,7 @@ struct dispatch_walk dispatch_begin_walk(const struct dispatcher *d);
 bool dispatch_choose(const struct dispatcher *d, struct dispatch_walk *w);
 /* Does the CTA still fit, after the cycle of its SM? A mechanism may have given its room away in it. */
 bool dispatch_still_fits(const struct dispatcher *d, const struct dispatch_walk *w);
-/* Starts the CTA that was chosen. The SM has had its cycle at this time already. False: the emulator
+/* Starts the CTA that was chosen. The SM has already run its cycle at this time. False: the emulator
  * faulted. */
 bool dispatch_start(struct dispatcher *d, struct dispatch_walk *w, struct emu_fault *fault);
 void dispatch_end_tick(struct dispatcher *d, bool has_started);

@@ -1,7 +1,7 @@
 /* gpu_kernel.h: one launch, from the call that queues it to its end.
  *
  * gpu_kernel.c writes what was launched, the dispatcher what it decides and counts, and kernel_life.c
- * `measure`, what it notes for the record of the kernel. */
+ * `measure`, what the record of the kernel needs. */
 #ifndef HEDDLE_GPU_KERNEL_H
 #define HEDDLE_GPU_KERNEL_H
 
@@ -21,7 +21,7 @@ enum kernel_state {
 
 /* Events that have an owner (owned_stats.h). */
 struct kernel_owned {
-    /* per-PC load table; NULL: nothing was taken yet */
+    /* per-PC load table; NULL: the statistics have not been taken */
     struct pc_load_stats *loads;
     struct sm_own events;
 };
@@ -30,7 +30,7 @@ struct kernel_measure {
     uint64_t start_cycle;
     /* snapshot of all statistics at the start */
     void **before;
-    /* taken before the SMs forget them */
+    /* the kernel's own events, copied before the SMs reset them */
     struct kernel_owned owned;
 };
 

@@ -79,7 +79,7 @@ bool helper_init(struct helper *h, const struct wiring *w, const struct gpu_time
 
 static uint32_t cache_sms(const struct helper *h) { return h->wiring->sm_count - h->wiring->compute_count; }
 
-/* On an SM, of all parts before this one. */
+/* Warps on one SM of all parts before this one. */
 static uint32_t warps_each(const struct helper *h, uint32_t part)
 {
     uint32_t sum = 0;
@@ -87,7 +87,7 @@ static uint32_t warps_each(const struct helper *h, uint32_t part)
     return sum;
 }
 
-/* Of all parts before this one: warps are numbered part by part. */
+/* Warps of all parts before this one: warps are numbered part by part. */
 static uint32_t warps_before(const struct helper *h, uint32_t part)
 {
     return cache_sms(h) * warps_each(h, part);
@@ -95,7 +95,8 @@ static uint32_t warps_before(const struct helper *h, uint32_t part)
 
 static uint32_t warps_all(const struct helper *h) { return warps_before(h, h->wants.part_count); }
 
-/* The most warps that there may be: window and table are made for these, and fewer use the first of them. */
+/* The most warps that the helper can have. Window and table have room for all of them; a helper with fewer
+ * warps uses the first entries. */
 static uint32_t warps_most(const struct helper *h)
 {
     return h->wiring->cache_most * warps_each(h, h->wants.part_count);
@@ -141,8 +142,8 @@ static void free_window(struct helper *h)
     h->window_numbers = NULL;
 }
 
-/* A range of twice the lines that are needed has enough for each slice, unless the map is far from even: then
- * a larger one is tried. */
+/* A range of twice the needed lines usually has enough for each slice. If the address map is too uneven for
+ * that, larger ranges are tried. */
 static bool make_window(struct helper *h)
 {
     const struct wiring *w = h->wiring;
@@ -265,7 +266,7 @@ bool helper_start_cta(const struct helper *h, const struct helper_walk *w, struc
 
 uint32_t helper_loads(const struct helper *h) { return warps_all(h) * h->wants.window_loads; }
 
-/* Whose kernel it is, on which SM, and for which slice the warp works. */
+/* Names the mechanism, the SM and the slice that the warp works for. */
 static void tell_place(const struct helper *h, uint32_t part, struct helper_grid *g)
 {
     struct emu_fault *f = &g->fault;

@@ -7,12 +7,12 @@
  * (mech/mech_slices.h); a load of the window is answered when there is work, so SMs whose warps all wait
  * sleep.
  *
- * It has parts, which are on each of these SMs together: a grid each, with registers, shared memory and local
- * memory of its own. A part's first parameter, the only one, is the address of a table: the addresses of each
- * warp's window lines, 8 bytes each, by the number of the warp in the grid. Local memory of a helper stays in
- * the L1: helper_fit.c refuses what does not fit there.
+ * It has up to three parts, all of which are resident on each of these SMs: each is a grid with its own
+ * registers, shared memory and local memory. The only parameter of a part is the address of a table: the
+ * addresses of each warp's window lines, 8 bytes each, by the number of the warp in the grid. Local memory of
+ * a helper stays in the L1: helper_fit.c refuses what does not fit there.
  *
- * It decides what runs where; kernel_life.c lets the SMs have their cycles and starts it. */
+ * helper.c decides what runs where; kernel_life.c runs the SMs and starts the helper. */
 #ifndef HEDDLE_HELPER_H
 #define HEDDLE_HELPER_H
 
@@ -53,11 +53,12 @@ struct helper {
 bool helper_init(struct helper *h, const struct wiring *w, const struct gpu_time *time,
                  helper_compiler *compile, struct diag_list *diags);
 static inline bool helper_is_running(const struct helper *h) { return h->is_running; }
-/* There is one, and it does not run. */
+/* A mechanism has a helper, and it does not run. */
 static inline bool helper_is_wanted(const struct helper *h) { return h->mech && !h->is_running; }
-/* Begins to start it: its CTAs are to be started, one after another. False: the fault says why it cannot. */
+/* Opens the grids of the helper; its CTAs are started one after another. False: the fault says why it cannot
+ * start. */
 bool helper_open(struct helper *h, struct emu_device *device, struct emu_fault *fault);
-/* A walk over its CTAs, from {0} on. */
+/* The position in a walk over its CTAs, which begins at {0}. */
 struct helper_walk {
     uint32_t part, next;
     /* the CTA that is to be started, and the SM */
@@ -65,7 +66,7 @@ struct helper_walk {
 };
 /* Names the next CTA. False: all have started. */
 bool helper_choose(const struct helper *h, struct helper_walk *w);
-/* Starts that CTA. The SM has had its cycle at this time already. False: the fault says why it cannot. */
+/* Starts that CTA. The SM has already run its cycle at this time. False: the fault says why it cannot. */
 bool helper_start_cta(const struct helper *h, const struct helper_walk *w, struct emu_fault *fault);
 /* Loads of the window that its warps have under way when all of them wait for work. */
 uint32_t helper_loads(const struct helper *h);
@@ -73,11 +74,11 @@ uint32_t helper_loads(const struct helper *h);
 const struct emu_fault *helper_fault(struct helper *h);
 /* Are CTAs of it on SMs? */
 bool helper_has_ctas(const struct helper *h);
-/* Its warps are to end: the slices answer their loads of the window. */
+/* Tells its warps to end: the slices answer their loads of the window. */
 void helper_retire(const struct helper *h);
-/* They have, and it may start again on other SMs. */
+/* All warps have ended; the helper may start again on other SMs. */
 void helper_pause(struct helper *h);
-/* Its CTAs have ended, or will never run again: gives back what it has of the device. */
+/* Its CTAs have ended, or the run has: frees its memory on the device. */
 void helper_close(struct helper *h);
 void helper_free(struct helper *h);
 

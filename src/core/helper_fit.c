@@ -50,7 +50,7 @@ uint32_t helper_fit_shared(const struct machine *m, const struct mech_helper_par
     return helper_fit_shape(m, part).warps_each * part->shared_bytes;
 }
 
-/* Of an SM. */
+/* Shared memory that the helper takes of one SM. */
 static uint64_t shared_of(const struct machine *m, const struct mech_helper *wants)
 {
     uint64_t sum = 0;
@@ -85,7 +85,7 @@ static bool check_shared(const struct helper_source *s, struct diag_list *diags)
 
 /* ---- local memory ---- */
 
-/* What the L1 is while the helper runs. */
+/* The parameters of the L1 while the helper runs. */
 static uint64_t l1_bytes(const struct helper_source *s, const struct isa_kernel *k)
 {
     struct split_sizes sizes;
@@ -122,9 +122,9 @@ static bool check_local(const struct helper_source *s, const struct isa_kernel *
 
 /* ---- loads that wait ---- */
 
-/* A warp waits for a request by loads of the window, and may wait for ever. The machine is idle when all of
- * these are parked: without one it could not tell that the helper has nothing to do. If the next warp's load
- * found no room in the L1, it would hold up the results of all others. */
+/* A warp waits for work by loads of the window, without a limit. The machine counts as idle when all of these
+ * loads are parked, so each warp needs at least one; and the L1 must have room for all of them, or the load
+ * of one warp would block the results of all others. */
 static bool check_loads(const struct helper_source *s, struct diag_list *diags)
 {
     const struct machine *m = s->machine;
@@ -185,7 +185,8 @@ static bool check_entries(const struct helper_source *s, const struct isa_module
         const struct isa_kernel *k = entry_of(isa, entry);
         if (!k) return refuse(s, diags, NULL, "its helper kernel has no entry '%s'", entry);
         if (k->refused)
-            return refuse(s, diags, NULL, "its helper kernel needs what is not there\n%s", k->refused->text);
+            return refuse(s, diags, NULL, "its helper kernel uses what is not supported\n%s",
+                          k->refused->text);
     }
     return true;
 }
@@ -235,7 +236,7 @@ static struct isa_module *compile(const struct helper_source *s, uint32_t regist
     return NULL;
 }
 
-/* Lowered once more where the first part has too few registers and the others leave some. */
+/* Lowers the module a second time if the first part needs more registers and the others leave some. */
 static struct isa_module *compile_larger(const struct helper_source *s, struct isa_module *isa,
                                          uint32_t *registers, struct diag_list *diags)
 {

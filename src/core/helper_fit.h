@@ -10,7 +10,7 @@
 typedef struct isa_module *helper_compiler(const struct machine *m, const char *name, const char *ptx,
                                            uint32_t registers_max, struct diag_list *diags);
 
-/* What is lowered, and for whom. */
+/* The module to lower, and the mechanism that it belongs to. */
 struct helper_source {
     const struct machine *machine;
     const char *name, *ptx;

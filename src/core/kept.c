@@ -155,7 +155,7 @@ struct kept *kept_create(struct timed_gpu *g, struct journal *j, bool with_parts
     struct kept *k = mem_zalloc(sizeof *k);
     *k = (struct kept){.gpu = g, .journal = j, .with_parts = with_parts};
     k->notes = mem_zalloc(sizeof *k->notes * timed_sm_count(g));
-    put_state(k, &k->text); /* its size is that of all that follow */
+    put_state(k, &k->text); /* all states have the size of this one */
     journal_begin(j, k->text.len);
     return k;
 }
@@ -187,7 +187,7 @@ static void **take_groups(const struct timed_gpu *g, const char **from)
     return stats;
 }
 
-/* In memory of its own, which the records free. */
+/* Copies the pieces into separate memory, which the records free. */
 static char *take_text(const char **from, size_t bytes)
 {
     char *text = mem_zalloc(bytes + 1);

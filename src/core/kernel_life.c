@@ -1,11 +1,11 @@
-/* kernel_life.c: a kernel on the machine: it is opened, its CTAs are started, it drains, it ends; before it
- * comes, SMs may change their roles. The dispatcher, the helper and the roles decide; here SMs have their
- * cycles, components are settled, snapshots taken, laws checked and records written at the moments that they
- * name.
+/* kernel_life.c: the life of a kernel on the machine: it is opened, its CTAs are started, it drains, it ends;
+ * before it is opened, SMs may change their roles. The dispatcher, the helper and the roles decide; this file
+ * runs the SMs, settles the components, takes snapshots, checks the laws and writes records when they ask for
+ * it.
  *
  * (1) Before statistics are read, all components have settled.
- * (2) An SM has had its cycle before a CTA is handed to it in that cycle, whether the SM was awake or not:
- *     the CTA takes part from the next cycle on. */
+ * (2) An SM runs its cycle before a CTA is started on it in that cycle, whether the SM was awake or not: the
+ *     CTA takes part from the next cycle on. */
 #include "base/hash.h"
 #include "core/owned_stats.h"
 #include "core/timed_impl.h"
@@ -20,7 +20,7 @@ static void free_before(struct timed_gpu *g, struct gpu_kernel *k)
 
 /* ---- records ---- */
 
-/* Once. */
+/* Sums the owned events of the kernel; called once for each kernel. */
 static void take_owned(struct timed_gpu *g, struct gpu_kernel *k)
 {
     assert(!k->measure.owned.loads);
@@ -39,7 +39,7 @@ static void **kernel_stats(struct timed_gpu *g, struct gpu_kernel *k, bool is_pa
     return stats;
 }
 
-/* Name, load table and statistics belong to the record from here on. */
+/* Moves name, load table and statistics to the record. */
 static void record_kernel(struct timed_gpu *g, struct gpu_kernel *k, bool is_partial)
 {
     const struct emu_launch *l = &k->launch;
@@ -69,14 +69,14 @@ static void record_kernel(struct timed_gpu *g, struct gpu_kernel *k, bool is_par
 
 /* ---- SMs in cache mode ---- */
 
-/* A CTA is to be started on this SM. */
+/* Prepares the SM for a CTA: it runs its cycle first, if it has not yet. */
 static void prepare_sm(struct timed_gpu *g, uint32_t sm)
 {
     units_run_sm(g->wiring.units, sm);
     units_wake_sm(g->wiring.units, sm);
 }
 
-/* Unless it runs, or there is none. False: the fault says why it cannot. */
+/* Starts the helper, if there is one and it does not run. False: the fault says why it cannot start. */
 static bool start_helper(struct timed_gpu *g, struct emu_fault *fault)
 {
     const struct helper *h = &g->helper;
@@ -98,7 +98,7 @@ void kernel_life_retire_helper(struct timed_gpu *g)
     wiring_set_helper(&g->wiring, 0);
 }
 
-/* What SMs have counted stays with the roles in which they did. */
+/* Gives SMs their new roles. What an SM has counted stays with its old role. */
 static void assign_roles(struct timed_gpu *g, struct emu_fault *fault)
 {
     const struct wiring *w = &g->wiring;
@@ -113,8 +113,8 @@ static void assign_roles(struct timed_gpu *g, struct emu_fault *fault)
     units_wake_slices(w->units);
 }
 
-/* Goes on with a change of roles. True: each SM has the role that was chosen. fault->kind is not EMU_OK: the
- * helper could not start. */
+/* Continues a change of roles. True: each SM has the role that was chosen. If the helper could not start,
+ * fault->kind is not EMU_OK. */
 static bool set_roles(struct timed_gpu *g, struct emu_fault *fault)
 {
     fault->kind = EMU_OK;
@@ -185,7 +185,7 @@ static uint64_t hash_launch(const struct timed_kernel *t)
     return hash_bytes(hash, t->block, sizeof t->block);
 }
 
-/* The kernel of the newest record was alone: mechanisms may choose other roles for the next one. */
+/* The kernel of the newest record ran alone: mechanisms may choose other roles for the next one. */
 static void tell_mechanisms(struct timed_gpu *g)
 {
     const struct timed_kernel *t = &g->records.kernels.data[g->records.kernels.len - 1];
@@ -221,7 +221,7 @@ static void end_kernel(struct timed_gpu *g, struct gpu_kernel *k)
 static void begin_drain(struct timed_gpu *g, struct gpu_kernel *k)
 {
     dispatch_drain(&g->dispatch, k);
-    take_owned(g, k); /* SMs forget it at the end of a kernel */
+    take_owned(g, k); /* SMs reset it at the end of a kernel */
     for (uint32_t i = 0; i < g->wiring.compute_count; i++) sm_kernel_end(g->wiring.sms[i], g->time.now);
     units_look_at_all(g->wiring.units);
 }

@@ -149,7 +149,7 @@ static void check_dram_traffic(const struct wiring *w, struct strbuf *out)
     }
 }
 
-/* Law 15. A row is a line of the L2, a part of one, or several. */
+/* Law 15. One row can take one request at the L2 or several. */
 static void check_rows(const struct wiring *w, struct strbuf *out)
 {
     const uint64_t parts = MAX(MECH_ROW_BYTES / w->machine->l2.line, 1u);

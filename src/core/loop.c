@@ -7,7 +7,7 @@
  *     step does not matter; it is fixed all the same.
  * (2) A wake that lies in the past means the next edge.
  * (3) Samples and timers of mechanisms for the whole GPU happen at their exact cycle, also where no
- *     component has a step then: timers before the SMs have the cycle, samples after. */
+ *     component has a step then: timers before the SMs run the cycle, samples after. */
 #include "core/ahead_window.h"
 #include "core/timed_impl.h"
 
@@ -47,8 +47,8 @@ static tick next_memory(const struct timed_gpu *g, tick soon)
     return is_emptying(g) ? MIN(l2, units_dram_edge(g->wiring.units)) : l2;
 }
 
-/* The earliest time at which a component has something to do; TICK_NEVER = never again. Domains whose next
- * edge is after what was found already are not asked. */
+/* The earliest time at which a component has something to do; TICK_NEVER = none ever will. A domain whose
+ * next edge is later than a time already found is not asked. */
 static tick next_step(const struct timed_gpu *g)
 {
     const struct gpu_time *t = &g->time;
@@ -100,7 +100,7 @@ static void move_through_marks(struct timed_gpu *g, tick next)
 
 /* ---- a step ---- */
 
-/* What the loop is to see the end of. */
+/* What the loop runs until. */
 struct loop_end {
     enum loop_goal goal;
     const struct gpu_stream *stream;
@@ -141,8 +141,7 @@ static COLD void find_fault(struct timed_gpu *g)
     if (of_helper && !run_has_ended(&g->end)) run_end_fault(&g->end, of_helper);
 }
 
-/* The crossbar comes before the units that it connects; what they ask of it in this step it learns at the
- * end. */
+/* The crossbar runs before the units that it connects; what they send in this step it sees in a later one. */
 static void run_step(struct timed_gpu *g, const struct loop_end *e)
 {
     const struct wiring *w = &g->wiring;
@@ -206,7 +205,7 @@ static bool move(struct timed_gpu *g)
     tick next = next_step(g);
     if (next == TICK_NEVER) {
         const struct stuck_view view = stuck_view_of(g);
-        stuck_end(&view, "nothing will ever happen again", &g->end);
+        stuck_end(&view, "no component has anything left to do", &g->end);
         return false;
     }
     if (g->options.no_skip) next = next_edge_of_all(&g->time);
@@ -221,7 +220,7 @@ void loop_init(struct timed_gpu *g)
     watchdog_init(&g->watchdog, &g->machine, &g->time);
 }
 
-/* A run to an end, for mech_guard_call. */
+/* The arguments of run_steps, which mech_guard_call passes on. */
 struct loop_call {
     struct timed_gpu *gpu;
     const struct loop_end *end;
@@ -247,8 +246,8 @@ static void end_with(struct timed_gpu *g, const struct mech_failure *failure)
     strbuf_free(&text);
 }
 
-/* A mechanism that fails leaves its SM in the middle of a cycle: nothing runs any more, not even to charge
- * the cycles since the SMs last ran. */
+/* A mechanism that fails leaves its SM in the middle of a cycle, so nothing runs afterwards; even the cycles
+ * since the SMs last ran are not charged. */
 static void run_guarded(struct timed_gpu *g, const struct loop_end *e)
 {
     const bool is_foreign = mech_set_has_plugin(g->wiring.mechs);

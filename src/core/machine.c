@@ -115,7 +115,8 @@ static void machine_name_from(const char *name, struct machine *out)
     if (dot) *dot = 0;
 }
 
-/* Which machine it is whose parameters do not fit together: each of them may be right by itself. */
+/* Names the machine in errors about parameters that do not fit together, though each may be right by
+ * itself. */
 static void say_which(const char *name, const char *const *overrides, uint32_t count, struct diag_list *diags)
 {
     struct strbuf sets = {0};

@@ -32,7 +32,7 @@ struct machine {
     uint64_t l2_bytes;
     /* the warp scheduling policy of the machine */
     char scheduler[PARAM_STRING_BYTES];
-    /* a machine instruction for each PTX instruction */
+    /* do not fold PTX instructions: each becomes a machine instruction */
     bool lower_one_to_one;
     /* the SMs have imov */
     bool sm_indirect_move;
@@ -41,9 +41,9 @@ struct machine {
     uint32_t sm_threads, sm_warps, sm_ctas;
     /* 32-bit registers of one SM */
     uint32_t sm_registers;
-    /* registers are handed to a warp in this many */
+    /* registers are allocated to a warp in multiples of this */
     uint32_t sm_register_unit;
-    /* those of a warp lie in one of these */
+    /* partitions of the register file; the registers of a warp lie in one of them */
     uint32_t sm_register_partitions;
     /* registers that one thread may have */
     uint32_t sm_thread_registers_max;
@@ -63,7 +63,7 @@ struct machine {
     uint64_t emu_warp_insts_max;
     /* enum machine_ideal */
     uint32_t ideal_memory;
-    /* core cycles */
+    /* core cycles from a launch to its first CTA */
     uint32_t gpu_launch_latency;
     /* CTAs started in one core cycle; 0 = one for each SM */
     uint32_t gpu_ctas_per_cycle;

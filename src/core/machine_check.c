@@ -1,5 +1,5 @@
-/* machine_check.c: see machine_check.h. Each component checks its own parameters; what lies between two of
- * them is checked here. */
+/* machine_check.c: see machine_check.h. Each component checks its own parameters; parameters of two
+ * components are compared here. */
 #include "core/machine_check.h"
 
 #include "core/gpu_clock.h"

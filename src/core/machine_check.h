@@ -4,7 +4,7 @@
 
 #include "core/machine.h"
 
-/* What the bounds of single parameters cannot say, of all components. False with diagnostics. */
+/* Checks what the bounds of single parameters cannot express, for all components. False with diagnostics. */
 bool machine_check(const struct machine *m, struct diag_list *diags);
 
 #endif

@@ -10,12 +10,12 @@ enum {
     LINE_COST = 64,
     /* the entry and its slots of the hash table */
     MSHR_COST = 96,
-    /* of a queue or a list of waiters */
+    /* an entry of a queue or of a list of waiters */
     ENTRY_COST = 32
 };
 /* Bytes. Every machine of machines/ takes less than a hundredth of it. */
 static const uint64_t host_bytes_max = 8ull << 30;
-/* In struct req and in the crossbar's ports. */
+/* Slices have 16-bit numbers in struct req and in the crossbar's ports. */
 enum { SLICES_MAX = UINT16_MAX };
 
 static uint64_t lines_cost(uint64_t bytes, uint32_t line) { return bytes / line * LINE_COST; }

@@ -2,8 +2,8 @@
  * mechanism asks how old copies are (sharers.h).
  *
  * A date is the tick at which a slice accepted the request: the slices serve the requests for a line in that
- * order. So a copy has a store if its own read was accepted later. Lines never leave the table, which grows
- * with what a program writes: 16 bytes for a line. */
+ * order. So a copy contains a store if its read was accepted later than the store. Lines never leave the
+ * table: it grows by 16 bytes for each line that a program writes. */
 #ifndef HEDDLE_NEWEST_STORE_H
 #define HEDDLE_NEWEST_STORE_H
 
@@ -23,8 +23,8 @@ struct newest_store_table {
     uint64_t count, used;
     uint32_t bits;
 };
-/* What SMs store to is small beside what the host copies in, and is asked for at each fill: it has a table of
- * its own. */
+/* Lines that SMs store to are few beside those that the host copies in, and each fill looks them up, so they
+ * have a separate table. */
 struct newest_store {
     struct newest_store_table by_sms, by_host;
     /* the newest date of any line that the host stored to */
@@ -34,8 +34,8 @@ struct newest_store {
 void newest_store_init(struct newest_store *n);
 void newest_store_free(struct newest_store *n);
 void newest_store_note(struct newest_store *n, bool by_host, uint64_t line, tick date);
-/* The date of a copy that has the newest store to the line. It is not before that store; stores of the host
- * to other lines may make it later. */
+/* The date of a copy that contains the newest store to the line: that of the store or, after stores of the
+ * host to other lines, a later one. */
 tick newest_store_of(const struct newest_store *n, uint64_t line);
 /* Was the line stored to later than at `date`? */
 bool newest_store_is_after(const struct newest_store *n, uint64_t line, tick date);

@@ -33,7 +33,7 @@ uint64_t occupancy_shared(const struct machine *m, uint64_t shared_bytes)
     return round_up_u64(shared_bytes + m->cta_shared_reserved_bytes, m->sm_shared_unit);
 }
 
-/* The first of equal bounds is named: slots of the scheduler before what the CTA holds. */
+/* Among equal bounds the first is named: slots of the scheduler before registers and shared memory. */
 struct occupancy occupancy_of(const struct machine *m, const struct isa_kernel *k, uint32_t threads,
                               uint64_t shared_bytes, uint64_t sm_shared)
 {

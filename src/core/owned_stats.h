@@ -7,8 +7,8 @@
 #include "core/gpu_kernel.h"
 #include "core/wiring.h"
 
-/* The owned events of a kernel and its per-PC load table, which the caller frees: sums over the SMs. To be
- * called before these forget them. */
+/* The owned events of a kernel and its per-PC load table, which the caller frees: sums over the SMs. Call it
+ * before the SMs reset them. */
 struct kernel_owned owned_sum(const struct wiring *w, const struct gpu_kernel *k);
 /* Replaces the machine's counts by the kernel's own, in a difference of two snapshots. */
 void owned_replace(void **stats, const struct sm_own *own);

@@ -24,7 +24,7 @@ struct pace {
     uint32_t slow;
     /* steps left in the window */
     uint32_t steps_left;
-    /* the clock runs, since begun_ns */
+    /* time is being measured, since begun_ns */
     bool is_running;
     uint64_t work, spent_ns, begun_ns;
     /* [is_together]: best window of the trial, in ns for 1024 pieces of work; UINT64_MAX: not known */
@@ -34,7 +34,7 @@ struct pace {
 };
 
 void pace_init(struct pace *p);
-/* A step comes next; work: its size. p->is_together says how to do it. */
+/* Begins a step of this much work; p->is_together says which way to do it. */
 void pace_step(struct pace *p, uint32_t work, uint64_t (*clock_ns)(void));
 /* The time until the next step is not counted. */
 void pace_break(struct pace *p, uint64_t (*clock_ns)(void));

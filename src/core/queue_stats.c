@@ -1,5 +1,5 @@
-/* queue_stats.c: occupancy of the links, summed over the links of a kind. Times are in ticks (exact in every
- * clock domain); what is read from them are shares. */
+/* queue_stats.c: occupancy of the links, summed over the links of a kind. Times are in ticks, which are exact
+ * in every clock domain; reports use them as shares. */
 #include "core/queue_stats.h"
 
 #include "mem/link_ahead.h"
@@ -36,7 +36,7 @@ void queue_stats_add(struct queue_stats *s, enum queue_kind kind, struct link *l
     struct queue_counts *c = &s->kinds[kind];
     for (uint32_t i = 0; i < count; i++) {
         struct link *l = &links[i];
-        link_close_stats(l, MAX(now, l->changed)); /* the run may have ended with SMs that were ahead of it */
+        link_close_stats(l, MAX(now, l->changed)); /* SMs may be ahead in a run that ended early */
         uint64_t ticks[LINK_LEVELS] = {0};
         link_add_levels(l, ticks);
         for (uint32_t n = 0; n < LINK_LEVELS; n++) {

@@ -1,16 +1,17 @@
 /* roles.h: SMs that change between computing and caching while a program runs.
  *
  * A mechanism chooses how many SMs are in cache mode (mech_gpu_chosen_sms). Roles change between two
- * launches: when a kernel is to come, the machine is empty, and another number of SMs was chosen. Then
+ * launches: when a kernel waits to start, the machine is empty, and the mechanism has chosen another number.
+ * Then
  *
  *   1. the helper retires: its warps send what is dirty to DRAM, and end;
  *   2. when the machine is empty again, SMs get their new roles, and the helper starts on those in cache
  *      mode; lines leave the L2 that the mechanism does not let it keep, dirty ones to DRAM;
  *   3. when the machine is empty once more, but for warps of the helper that wait, the kernel comes.
  *
- * All of this is real traffic and takes real time (helper.change_cycles). Contents do not move: what the
- * helper had is fetched again. A machine on which kernels of several streams always overlap never changes its
- * roles. Here is said what is to be done; kernel_life.c does it. */
+ * All of this is real traffic and takes real time (helper.change_cycles). Cached lines do not move: the
+ * helper fetches them again. A machine on which kernels of several streams always overlap never changes its
+ * roles. This file decides what to do next; kernel_life.c does it. */
 #ifndef HEDDLE_ROLES_H
 #define HEDDLE_ROLES_H
 
@@ -30,23 +31,23 @@ struct roles {
 
 void roles_init(struct roles *r, const struct wiring *w);
 static inline bool roles_are_changing(const struct roles *r) { return r->state != ROLES_SET; }
-/* SMs that are to be in cache mode, as mechanisms have chosen. */
+/* The number of SMs in cache mode that mechanisms have chosen. */
 uint32_t roles_chosen(const struct roles *r);
 
-/* What is to be done when a kernel is to come and none is on the machine. */
+/* What to do when a kernel waits to start and none is on the machine. */
 enum roles_next {
     /* each SM has the role that was chosen: the kernel may come */
     ROLES_NOTHING,
-    /* the machine is to become empty first */
+    /* wait until the machine is empty */
     ROLES_AWAIT,
-    /* 1: the helper is to retire */
+    /* step 1: retire the helper */
     ROLES_RETIRE,
-    /* 2: SMs get the roles that were chosen, and the helper starts */
+    /* step 2: give SMs the roles that were chosen, and start the helper */
     ROLES_ASSIGN
 };
-/* True: a change has ended, which began at `since`. To be asked before roles_next. */
+/* True: a change that began at `since` has ended. Ask it before roles_next. */
 bool roles_end(struct roles *r);
-/* The caller does what it says, now, and asks again when the dispatcher wakes. */
+/* The caller does at once what it says, and asks again when the dispatcher wakes. */
 enum roles_next roles_next(struct roles *r, uint64_t cycle);
 /* While roles are changing: does the change wait until the machine is empty, and the helper's CTAs are gone?
  * roles_found_empty: they are. */

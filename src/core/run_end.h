@@ -1,6 +1,6 @@
 /* run_end.h: how a run ended before its work was done: a fault of the program, a machine that is stuck, a
- * broken law of the simulator, a signal, a mechanism that failed. The first reason counts; afterwards nothing
- * runs. */
+ * broken law of the simulator, a signal, a mechanism that failed. The first reason is kept; nothing runs
+ * after it. */
 #ifndef HEDDLE_RUN_END_H
 #define HEDDLE_RUN_END_H
 

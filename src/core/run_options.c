@@ -1,4 +1,4 @@
-/* run_options.c: the rows, and how values get from texts into fields and back. */
+/* run_options.c: the rows, and the conversion of values from text to fields and back. */
 #include "core/run_options.h"
 
 #include "base/count.h"
@@ -190,7 +190,8 @@ uint32_t run_list_count(const char *const *list)
 void run_option_reset(const struct run_option *row, struct run_options *o)
 {
     static const char *const nothing[] = {NULL};
-    assert(row->name && (row->kind == RUN_STRING || !row->fallback)); /* other kinds begin with 0 */
+    /* Values of the other kinds begin with 0. */
+    assert(row->name && (row->kind == RUN_STRING || !row->fallback));
     void *at = field_of(row, o);
     switch (row->kind) {
     case RUN_FLAG: *(bool *)at = false; return;

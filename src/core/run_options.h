@@ -54,16 +54,16 @@ enum run_kind {
     RUN_LIST
 };
 
-/* What an option does to the statistics of a run. */
+/* How an option affects the statistics of a run. */
 enum run_effect {
-    /* None: they are the same whatever it says. */
+    /* It does not affect them. */
     RUN_SAME,
     /* It changes them, so its value is in the key of a run, and an experiment may set it by its name. */
     RUN_CHANGES,
     /* It says which machine and mechanisms run: these, with every parameter as it will be, are in the key
      * of a run. */
     RUN_RESOLVED,
-    /* There are none: it is not for experiments. */
+    /* The run has no statistics: the option is not for experiments. */
     RUN_UNTIMED
 };
 
@@ -84,13 +84,14 @@ struct run_option {
     const char *separators;
     /* "--threads" and "-t"; the second may be NULL. */
     const char *flag, *short_flag;
-    /* What the flag stands for where it takes no value; NULL: it takes one, or the row is a RUN_FLAG. */
+    /* The value that a flag without an argument stands for; NULL: it takes an argument, or the row is a
+     * RUN_FLAG. */
     const char *means;
     /* "HEDDLE_THREADS"; NULL: another row's variable carries the field. */
     const char *variable;
     /* What the help calls the value, and the help itself. */
     const char *value, *help;
-    /* A run without a clock does nothing with it. */
+    /* It has no effect in a run without a clock. */
     bool needs_clock;
 };
 extern const struct run_option run_option_rows[];
@@ -101,17 +102,17 @@ void run_options_init(struct run_options *o);
  * such as "must be a whole number from 1 to 256". */
 bool run_option_set(const struct run_option *row, struct run_options *o, const char *text, struct arena *a,
                     struct strbuf *why);
-/* Back to the default. */
+/* Sets the field to its default. */
 void run_option_reset(const struct run_option *row, struct run_options *o);
 /* The value as run_option_set() reads it. False, and no text: it is the default. */
 bool run_option_format(const struct run_option *row, const struct run_options *o, struct strbuf *out);
 
-/* The variables of all rows into o, on top of what it has. False with an error that names the variable.
- * Ends with run_options_complete(). */
+/* Reads the variables of all rows into o; fields without a variable keep their values. False with an error
+ * that names the variable. Ends with run_options_complete(). */
 bool run_options_from_environment(struct run_options *o, struct arena *a, struct strbuf *error);
-/* The other way; the variable of an option that has its default is removed. */
+/* Writes the options to the environment; the variable of an option at its default is removed. */
 void run_options_to_environment(const struct run_options *o);
-/* The words of a command line that says the same, into the arena: how many. */
+/* Writes the options as words of a command line into the arena. Returns how many. */
 uint32_t run_options_to_words(const struct run_options *o, struct arena *a, const char ***words);
 /* Elements of a list. */
 uint32_t run_list_count(const char *const *list);

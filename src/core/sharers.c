@@ -1,6 +1,6 @@
-/* sharers.c: see sharers.h. A table by open addressing with linear probing: a slot has a line and masks of
- * its holders. A line without holders leaves, and those behind it that it had pushed away close the gap. Most
- * questions are about lines that no SM holds: short tags beside the table answer them from few host lines. */
+/* sharers.c: see sharers.h. A hash table with open addressing and linear probing: a slot has a line and masks
+ * of its holders. A line without holders is removed, and entries behind it move up to close the gap. Most
+ * lookups are of lines that no SM holds: short tags beside the table answer them from few host lines. */
 #include "core/sharers.h"
 
 #include "base/hash.h"
@@ -18,7 +18,7 @@ struct sharers_event {
     enum sharers_part holds;
 };
 
-/* Each on host lines of its own. */
+/* Logs of different SMs share no host line. */
 struct sharers_log {
     _Alignas(HOST_LINE) VEC(struct sharers_event) events;
     uint64_t lines;
@@ -35,7 +35,7 @@ struct sharers {
     uint32_t slot_words;
     uint64_t *none;
     struct sharers_log *logs;
-    /* [SM]: its log has notes; a byte for each SM, so that those of several threads can say so */
+    /* [SM]: its log has entries; a byte for each SM, so that several threads can set them at once */
     uint8_t *has_notes;
     /* copies are dated */
     bool has_dates, updates;
@@ -47,7 +47,7 @@ struct sharers {
 
 static uint32_t first_slot(const struct sharers *s, uint64_t line) { return hash_index(line, 64 - s->bits); }
 
-/* Other bits of the hash than those of the slot. */
+/* Uses other bits of the hash than the slot does. */
 static uint16_t tag_of(uint64_t line) { return (uint16_t)(hash_index(line, 32) | 1); }
 
 static uint32_t next_slot(const struct sharers *s, uint32_t slot) { return (slot + 1) & (s->slots - 1); }
@@ -224,7 +224,7 @@ void sharers_commit(struct sharers *s)
 
 bool sharers_is_settled(const struct sharers *s) { return !memchr(s->has_notes, true, s->sms); }
 
-/* A copy that is in the table when its L2 performs a store was read before it. */
+/* A copy that is in the table when the L2 performs a store was read before that store. */
 void sharers_store(struct sharers *s, int sm, uint64_t address, tick date)
 {
     if (!s->has_dates) return;

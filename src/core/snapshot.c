@@ -18,7 +18,7 @@ const struct stat_row gpu_stat_rows[] = {
     {0},
 };
 
-/* The size of a struct of statistics: it holds what its rows name and nothing else. */
+/* The size of a struct of statistics, which holds only the fields that its rows name. */
 static size_t rows_bytes(const struct stat_row *rows)
 {
     size_t bytes = 0;
@@ -91,7 +91,7 @@ static void add_queues(const struct wiring *w, tick now, struct queue_stats *q)
     queue_stats_add(q, QUEUE_L1_RESPONSE, l->xbar_to_sm, w->sm_count, now);
 }
 
-/* Are its statistics those of slices? */
+/* Does the mechanism keep its statistics in the slices? */
 static bool has_slice_stats(const struct wiring *w, uint32_t mechanism)
 {
     return mech_set_at(w->mechs, mechanism)->slice_state_bytes != 0;

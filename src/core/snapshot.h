@@ -19,7 +19,7 @@ struct gpu_counts {
 };
 extern const struct stat_row gpu_stat_rows[];
 
-/* The groups of a machine, and the rooms that their counts come from. Written by snapshot.c alone. */
+/* The groups of a machine, and the parts that their counts come from. Written by snapshot.c alone. */
 struct snapshots {
     /* mech_end: behind the groups of mechanisms */
     uint32_t group_count, mech_end;
@@ -30,9 +30,9 @@ struct snapshots {
     const struct gpu_time *time;
     const struct dispatcher *dispatch;
     const struct stream_set *streams;
-    /* what every snapshot is, where the run was made elsewhere; NULL: the machine is read */
+    /* a run read from a journal: every snapshot is a copy of these; NULL: the machine is read */
     void **fixed;
-    /* what is added to every snapshot since SMs have changed their roles; NULL: none has */
+    /* added to every snapshot once SMs have changed their roles; NULL: none has */
     void **moved;
 };
 
@@ -49,7 +49,7 @@ void snapshot_move_roles(struct snapshots *s, void **before);
 void snapshot_fix(struct snapshots *s, void **stats);
 /* The difference of now and an earlier snapshot. */
 void **snapshot_since(const struct snapshots *s, void *const *before);
-/* NULL: nothing to free. */
+/* NULL is allowed. */
 void snapshot_free(void **stats, uint32_t group_count);
 /* Hash of a snapshot, over what the rows name. */
 uint64_t snapshot_hash(const struct snapshots *s, uint64_t hash, void *const *stats);

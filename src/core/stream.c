@@ -27,7 +27,7 @@ struct gpu_work {
     bool begun;
     /* number of the piece among all work that the machine was given */
     uint64_t order;
-    /* in its stream */
+    /* the next piece of work of its stream */
     struct gpu_work *next;
     struct gpu_kernel *kernel;
     struct timed_copy copy;
@@ -108,7 +108,7 @@ void streams_close(struct stream_set *set)
 
 static bool before(const struct gpu_work *w, uint64_t order) { return w && w->order < order; }
 
-/* Has everything ended that the first piece of a stream must wait for? */
+/* Has all work ended that the first piece of a stream must wait for? */
 static bool turn_has_come(const struct stream_set *set, const struct gpu_stream *s)
 {
     const struct gpu_work *w = s->first;
@@ -188,7 +188,7 @@ static void begin_copy(struct stream_set *set, struct gpu_stream *s)
     wake_at(&set->wake, w->end);
 }
 
-/* All that can begin now begins. */
+/* Begins all work that can begin now. */
 static void advance(struct stream_set *set)
 {
     for (struct gpu_stream *s; (s = oldest_ready(set, false));) {
@@ -303,7 +303,7 @@ void streams_explain(const struct stream_set *set, struct strbuf *out)
     for (uint32_t i = 0; i < set->all.len; i++) {
         const struct gpu_stream *s = set->all.data[i];
         const struct gpu_work *w = s->first;
-        if (!w || (w->kind == WORK_KERNEL && w->begun)) continue; /* the report names kernels elsewhere */
+        if (!w || (w->kind == WORK_KERNEL && w->begun)) continue; /* reported as a kernel */
         strbuf_printf(out, "  stream %" PRIu64 ": %s %s", s->id, kinds[w->kind],
                       w->begun ? "under way" : "waits for its turn");
         if (w->kind == WORK_KERNEL) strbuf_printf(out, ": '%s'", w->kernel->name);

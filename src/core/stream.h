@@ -15,7 +15,7 @@ struct gpu_stream {
     uint64_t id;
     /* orders itself with stream 0 */
     bool blocking;
-    /* gets no more work: it is forgotten when its last work has ended */
+    /* gets no more work: it is freed when its last work has ended */
     bool ended;
     struct gpu_work *first, *last;
 };

@@ -63,7 +63,7 @@ void stuck_end(const struct stuck_view *v, const char *why, struct run_end *end)
 
 /* ---- silence ---- */
 
-/* Command clocks pass for each burst of a line before its request is answered. */
+/* DRAM bursts of one line of the L2: latencies in command clocks may pass once for each. */
 static uint64_t bursts_of_line(const struct machine *m)
 {
     return MAX(m->l2.line / MAX(m->dram.bus_bytes * m->dram.burst, 1u), 1u);

@@ -1,4 +1,4 @@
-/* stuck.h: finds machines that do not move any more, and reports who waits for whom.
+/* stuck.h: finds machines that are stuck, and reports who waits for whom.
  *
  * A machine is stuck when work is outstanding and no component will wake by itself, or when it is silent for
  * too long: no instruction is issued, no request is made or answered, no CTA starts and no warp sleeps. Too
@@ -19,7 +19,7 @@ struct watchdog {
     uint64_t insts;
     /* a sum that grows with every instruction, request, answer and CTA; the cycle at which it last grew */
     uint64_t mark, cycle;
-    /* core cycles that a machine which works may be silent */
+    /* core cycles for which a machine that works can be silent */
     uint64_t silence_max;
 };
 

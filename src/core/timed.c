@@ -159,7 +159,7 @@ void timed_launch(struct timed_gpu *g, const struct emu_launch *l, uint64_t stre
     streams_add_kernel(&g->streams, dispatch_new_kernel(&g->dispatch, l, stream));
 }
 
-/* A mechanism that failed between two runs is told by the next one. */
+/* If a mechanism fails between two runs, the next run reports it. */
 bool timed_pending(const struct timed_gpu *g)
 {
     return !run_has_ended(&g->end) && (g->streams.pending || mech_gpu_failure(g->wiring.mech_gpu));
@@ -222,7 +222,7 @@ static void tell_host_write(void *write)
     wiring_host_write(&w->gpu->wiring, w->gpu->time.now, w->address, w->bytes);
 }
 
-/* Slices of a mechanism hear of it, which may fail: within a run, or before the next one. */
+/* Tells the mechanism at the slices, which may fail: during a run, or before the next one. */
 static void host_write(struct timed_gpu *g, uint64_t address, uint64_t bytes)
 {
     struct mech_gpu *mechs = g->wiring.mech_gpu;

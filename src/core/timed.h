@@ -32,7 +32,7 @@ struct timed_options {
     uint64_t sample_cycles;
     /* threads that run the machine; 0 and 1: the caller alone. The result does not depend on it. */
     uint32_t threads;
-    /* use them even where they do not pay, for tests */
+    /* for tests: use the threads even where one thread is quicker */
     bool threads_always;
     /* print what the run cost, by the machine's table of energies */
     bool energy;
@@ -51,7 +51,7 @@ struct timed_options {
     void *kernel_ended_ctx;
 };
 
-/* NULL with diagnostics: the machine, its mechanisms or the number of threads cannot be had. */
+/* NULL with diagnostics: the machine, its mechanisms or the number of threads is not possible. */
 struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, const struct timed_options *o,
                                struct diag_list *diags);
 void timed_destroy(struct timed_gpu *g);
@@ -62,7 +62,7 @@ void timed_set_device(struct timed_gpu *g, struct emu_device *d);
 
 /* What its events cost; NULL: options.energy does not ask for it. */
 const struct energy_table *timed_energy(const struct timed_gpu *g);
-/* The rows of its mechanisms beside it; how many there are. */
+/* The rows of its mechanisms; *count: how many. */
 struct energy_row;
 uint32_t timed_energy_rows(const struct timed_gpu *g, const struct energy_row *const **rows);
 
@@ -73,8 +73,8 @@ enum emu_fault_kind timed_sync(struct timed_gpu *g, uint64_t stream, struct emu_
 /* Is anything queued or running? */
 bool timed_pending(const struct timed_gpu *g);
 
-/* Stream 0 waits for what other streams were given before, and they for it, except streams declared
- * non-blocking. */
+/* Stream 0 waits for earlier work of other streams, and they wait for its earlier work, except non-blocking
+ * streams. */
 void timed_stream_nonblocking(struct timed_gpu *g, uint64_t stream);
 /* The stream gets no more work; what it has still runs. */
 void timed_stream_end(struct timed_gpu *g, uint64_t stream);
@@ -84,7 +84,7 @@ struct timed_copy {
     uint64_t bytes;
     /* moves the data, when the copy ends */
     void (*perform)(void *ctx);
-    /* called once, afterwards or when the copy never happens; may be NULL */
+    /* called once: after `perform`, or when the copy is dropped; may be NULL */
     void (*release)(void *ctx);
     void *ctx;
 };
@@ -122,7 +122,7 @@ const struct machine *timed_machine(const struct timed_gpu *g);
 double timed_host_seconds(const struct timed_gpu *g);
 /* Was the run ended by a fault, a stop or a stuck machine? */
 bool timed_partial(const struct timed_gpu *g);
-/* Why the run ended, in many lines; "" = it did not. */
+/* Why the run ended before its work was done, in several lines; "" = it did not. */
 const char *timed_report(const struct timed_gpu *g);
 
 /* Is there a time series (timed_options.sample_cycles)? */
@@ -150,7 +150,7 @@ void timed_print(struct timed_gpu *g, void (*print)(const struct stats_view *, s
 /* SMs that run the program: all but those in cache mode, which are the last ones. */
 uint32_t timed_compute_sms(const struct timed_gpu *g);
 
-/* SMs and L2 slices one by one, for what is kept for each. */
+/* SMs and L2 slices one by one, for statistics that are kept for each. */
 struct sm;
 uint32_t timed_sm_count(const struct timed_gpu *g);
 struct sm *timed_sm_at(const struct timed_gpu *g, uint32_t i);

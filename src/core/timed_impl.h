@@ -1,4 +1,4 @@
-/* timed_impl.h: the timed GPU is made of rooms, each with a struct, a header and one file that writes it:
+/* timed_impl.h: the timed GPU consists of parts, each with a struct, a header and one file that writes it:
  *
  *   gpu_clock.h  the present time                       wiring.h    components and links
  *   stream.h     whose turn it is; copy.h: copies       dispatch.h  kernels on the machine, CTAs onto SMs
@@ -7,9 +7,9 @@
  *   snapshot.h   statistics at a moment                 records.h   what the run leaves behind
  *   run_end.h    how the run ended                      stuck.h     the watchdog; laws.h: what must hold
  *
- * Rooms do not know this struct. Four files do: timed.c (the interface), loop.c (time), kernel_life.c (what
- * is started, measured and checked when kernels open and end) and kept.c (the run in a journal). Calls go
- * down from these to the rooms; results come back. */
+ * The parts do not know this struct. Four files do: timed.c (the interface), loop.c (time), kernel_life.c
+ * (what is started, measured and checked when kernels open and end) and kept.c (the run in a journal). Calls
+ * go down from these to the parts; results come back. */
 #ifndef HEDDLE_TIMED_IMPL_H
 #define HEDDLE_TIMED_IMPL_H
 
@@ -52,7 +52,7 @@ struct timed_gpu {
     struct energy_table energy;
     struct mech_energy energy_rows;
 
-    /* written by kept.c, in a GPU that shows the run of another process */
+    /* written by kept.c, in a GPU that shows a run of another process */
     struct {
         struct arena memory;
         double host_seconds;
@@ -65,20 +65,20 @@ struct timed_gpu {
 
 enum loop_goal { GOAL_ALL, GOAL_STREAM, GOAL_MARK, GOAL_HELPER_GONE };
 void loop_init(struct timed_gpu *g);
-/* Runs until everything, a stream's work or a mark is done, or the run has ended. */
+/* Runs until the goal is reached (all work, the work of a stream, or a mark) or the run has ended. */
 void loop_run(struct timed_gpu *g, enum loop_goal goal, uint64_t stream_or_mark);
 
 /* ---- kernel_life.c ---- */
 
-/* The dispatcher's turn, at an edge of the core. */
+/* Runs the dispatcher at an edge of the core clock. */
 void kernel_life_tick(struct timed_gpu *g);
 /* The machine is empty: the kernel that drained has ended. */
 void kernel_life_drained(struct timed_gpu *g);
 /* At the end of a step while SMs change their roles: looks whether the machine is empty. */
 void kernel_life_look_at_roles(struct timed_gpu *g);
-/* The warps of the helper are to end. */
+/* Tells the warps of the helper to end. */
 void kernel_life_retire_helper(struct timed_gpu *g);
-/* The run has ended: kernels that were running are recorded as far as they came, and let go. */
+/* The run has ended: records the kernels that were running, as far as they came, and frees them. */
 void kernel_life_abandon(struct timed_gpu *g);
 void kernel_life_close(struct timed_gpu *g);
 

@@ -3,7 +3,7 @@
 
 #include "base/hugepage.h"
 
-/* Where the product is not an exact division the wheel has one edge: later ones are far. */
+/* Where a product cannot replace the division exactly, the wheel has one edge, and all later ones are far. */
 static uint32_t reach_of(uint32_t period)
 {
     const uint32_t exact = 1u << 31;

@@ -1,12 +1,12 @@
-/* wakes.h: when components of one kind next have something to do, so that a step costs what is awake, not
- * what is there.
+/* wakes.h: when components of one kind next have something to do. A step costs time for the components that
+ * are awake, not for all that the machine has.
  *
  * All components have their turns at edges of one clock. So a wake is kept as the first edge that is not
  * before it, in a wheel of masks: one mask for each of the next 64 edges. A component that waits for
  * others (TICK_NEVER) is in no mask and costs nothing. A component whose edge is beyond the wheel is
  * `far`; the far ones are looked through when the first of them comes within reach.
  *
- * (1) A component is in one slot of the wheel, or far, or nowhere.
+ * (1) A component is in one slot of the wheel, or far, or in neither.
  * (2) Code that lowers a component's wake outside of its turn calls wakes_lower.
  * (3) The *horizon* is the next edge at which a turn is possible: no turn comes between the last one and
  *     the horizon. It may lie in the past when no component had a turn for a while.
@@ -124,10 +124,10 @@ static inline void wakes_plan(struct wakes *w, uint32_t i, tick t)
         wakes_put_far(w, i, t);
 }
 
-/* Mask of the components of word k that are due at the horizon: none can be earlier. */
+/* Mask of the components of word k that are due at the horizon; no component is due before it. */
 static inline uint64_t wakes_soon(const struct wakes *w, uint32_t k) { return *wakes_slot(w, k, w->slot); }
 
-/* The component wakes at t, if not before. */
+/* The component wakes at t at the latest. */
 static inline void wakes_lower(struct wakes *w, uint32_t i, tick t)
 {
     const uint64_t bit = (uint64_t)1 << (i % 64);
@@ -173,14 +173,15 @@ static inline void wakes_withdraw(struct wakes *w, uint32_t k, uint64_t mask)
     w->far[k] &= ~mask;
 }
 
-/* Component i has had its turn and wants the next one at t. No branch: the host would often mispredict it. */
+/* Notes that component i has run and next wants to run at t. There is no branch, since the host would often
+ * mispredict it. */
 static inline void wakes_tell(tick horizon, struct wakes_next *n, uint32_t i, tick t)
 {
     n->at[i] = t;
     n->want[(t > horizon) + (t == TICK_NEVER)] |= (uint64_t)1 << (i % 64);
 }
 
-/* Enters what one thread's components of word k want. */
+/* Enters the turns that one thread has collected for the components of word k. */
 static inline void wakes_take(struct wakes *w, uint32_t k, const struct wakes_next *n)
 {
     *wakes_slot(w, k, w->slot) |= n->want[WAKES_SOON];

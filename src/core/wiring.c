@@ -161,7 +161,7 @@ static bool check_mechs(struct wiring *w, struct diag_list *diags)
     return mech_gpu_check(w->mech_gpu, &machine, diags);
 }
 
-/* What only mechanisms use. */
+/* Makes what only mechanisms use. */
 static void create_meeting_points(struct wiring *w, const struct gpu_time *time)
 {
     const uint32_t uses = mech_gpu_uses_all(w->mech_gpu);
@@ -266,8 +266,8 @@ void wiring_count_change(struct wiring *w, uint64_t cycles)
     w->role_counts.cycles += cycles;
 }
 
-/* Components in one row: SMs, then slices, then channels. The helper's SMs are idle when its warps wait for
- * work, which the slices and the pool know. */
+/* Components are numbered in one sequence: SMs, slices, channels. SMs of the helper count as idle when its
+ * warps wait for work, which slices and pool tell. */
 static bool component_is_idle(const struct wiring *w, uint32_t i)
 {
     if (i < w->sm_count) return i >= w->compute_count || sm_idle(w->sms[i]);
@@ -283,7 +283,7 @@ static uint32_t parked(const struct wiring *w)
     return sum;
 }
 
-/* Asked in every step of a drain. A component that was busy is likely to be busy still, so it is asked
+/* Called in every step of a drain. A component that was busy is likely to be still busy, so it is asked
  * first. */
 bool wiring_is_idle(struct wiring *w)
 {

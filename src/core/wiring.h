@@ -43,7 +43,7 @@ struct wiring {
     struct {
         uint64_t changes, cycles;
     } role_counts;
-    /* their L1s */
+    /* parameters of their L1s */
     struct l1_params cache_l1;
     /* loads of the window that the helper's warps on these SMs have under way while the machine is idle */
     uint32_t helper_loads;
@@ -81,16 +81,16 @@ void wiring_destroy(struct wiring *w);
 void wiring_set_helper(struct wiring *w, uint32_t loads);
 /* The last `cache_sms` SMs are in cache mode from now on. The machine is idle, and has no helper. */
 void wiring_set_roles(struct wiring *w, tick now, uint32_t cache_sms);
-/* A change of roles has ended, and took so long. */
+/* Counts a change of roles that took this many core cycles. */
 void wiring_count_change(struct wiring *w, uint64_t cycles);
-/* No CTA and no request anywhere, but those of a helper that waits for work. */
+/* The machine has no CTA and no request, except those of a helper that waits for work. */
 bool wiring_is_idle(struct wiring *w);
 /* The host has written these bytes, by a copy or a fill: copies of them in L1s are old, and a mechanism at
  * the slices hears of every line. */
 void wiring_host_write(struct wiring *w, tick now, uint64_t address, uint64_t bytes);
 /* A copy from the host has brought these bytes: they are in L2 afterwards, where the machine says so. */
 void wiring_host_copy(struct wiring *w, uint64_t address, uint64_t bytes);
-/* Nothing will run again: SMs close their CTAs. */
+/* The run is over: SMs close their CTAs. */
 void wiring_abandon(struct wiring *w);
 
 #endif

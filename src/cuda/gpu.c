@@ -58,7 +58,7 @@ static struct emu_device *make_device(const struct gpu *g)
     return d;
 }
 
-/* What the program ends with, unless a summary could not be written. */
+/* The program's exit status, which a summary that could not be written turns into a failure. */
 static int exit_status;
 static bool summary_failed;
 
@@ -164,7 +164,7 @@ __attribute__((destructor)) static void gpu_at_exit(void)
     if (!the_gpu) return;
     gpu_settle(the_gpu);
     if (!gpu_stats_write(the_gpu)) summary_failed = true;
-    gpu_keep_done(the_gpu); /* a file that cannot be written now cannot be written later either */
+    gpu_keep_done(the_gpu); /* after a failure too: `heddle run` could not write the file either */
     if (!summary_failed) return;
     fflush(NULL);
     _exit(exit_status ? exit_status : 1);

@@ -172,7 +172,7 @@ uint32_t gpu_occupancy(const struct gpu *g, const struct isa_kernel *k, uint32_t
  * SM. */
 uint32_t gpu_kernel_threads_max(const struct gpu *g, const struct isa_kernel *k);
 
-/* Says on stderr that a function of CUDA is not supported, and what to do where that is known. */
+/* Prints on stderr that a function of CUDA is not supported and, where known, what to do instead. */
 void gpu_say_unsupported(const char *name);
 
 /* One lock around the device state; recursive. */

@@ -103,7 +103,7 @@ bool image_open(struct image_texts *t, const void *image, size_t len)
     size_t known = len ? len : SIZE_MAX;
     if (known < 8) return fail_short(t);
     if (known >= BUNDLE_HEADER_BYTES && bundle_is(image)) return open_bundle(t, image, known);
-    /* A wrapper holds addresses: it means something in this process's own memory only, never in a file. */
+    /* A wrapper holds addresses, so it is valid only in the memory of this process, never in a file. */
     if (!len && fatbin_is_wrapper(image)) return open_wrapper(t, image);
     if (known >= 16 && fatbin_is(image)) return open_fatbin(t, image, known);
     if (known >= sizeof(Elf64_Ehdr) && !memcmp(image, ELFMAG, SELFMAG)) return open_elf(t, image, len);

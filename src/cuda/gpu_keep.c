@@ -19,7 +19,7 @@ enum keep_kind { KEEP_LAUNCH };
 
 struct gpu_keep {
     struct journal journal;
-    /* Who writes: not a child of it. */
+    /* The process that writes; a child of it does not. */
     pid_t writer;
     /* NULL in a functional run. */
     struct kept *kept;
@@ -55,7 +55,7 @@ struct keeper {
     const struct journal_head *head;
 };
 
-/* A killed `heddle run` leaves no process behind that computes for nobody. */
+/* Ends this process when `heddle run` is killed, since its results would be lost. */
 static void *watch_keeper(void *arg)
 {
     struct keeper k = *(struct keeper *)arg;

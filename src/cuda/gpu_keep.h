@@ -1,4 +1,4 @@
-/* gpu_keep.h: the statistics of a program survive its end, however it ends. `heddle run` holds a journal
+/* gpu_keep.h: keeps the statistics of a program, however it ends. `heddle run` holds a journal
  * (base/journal.h); the program's GPU writes into it what its kernels counted; when the program has ended
  * without writing its summary, `heddle run` writes it from the journal.
  *

@@ -64,7 +64,7 @@ static enum gpu_status PRINTF_LIKE(3, 4)
     return status;
 }
 
-/* It needs what is not modelled. */
+/* Reports a kernel that needs a feature that is not modelled. */
 static enum gpu_status refuse_kernel(const struct gpu_launch *l)
 {
     enum gpu_status status = refuse(l, GPU_NOT_SUPPORTED, "%s", l->kernel->refused->need);

@@ -13,7 +13,7 @@ static volatile sig_atomic_t stop_asked;
 
 static void on_stop(int signal_number) { stop_asked = signal_number; }
 
-/* What ends a run with the statistics so far. */
+/* Signals that end a run with the statistics so far. */
 static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 /* A program that handles a signal itself, or ignores it, keeps it. */
@@ -61,7 +61,7 @@ bool gpu_timed_open(struct gpu *g)
     if (!g->timed) return false;
     g->cache_sms = timed_sm_count(g->timed) - timed_compute_sms(g->timed);
     g->machine.sm_count = timed_compute_sms(g->timed); /* what programs see */
-    /* a GPU that holds the run of a journal has no device */
+    /* a GPU that shows the run of a journal has no device */
     if (g->device) emu_device_limits(g->device)->sm_count = g->machine.sm_count;
     return true;
 }

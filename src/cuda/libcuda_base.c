@@ -164,6 +164,6 @@ CU_API(cuGetErrorString, (CUresult error, const char **text))
     return e ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* A profiler has nothing to do here: the summary covers the whole run. */
+/* Profiler control has no effect: the summary covers the whole run. */
 CU_API(cuProfilerStart, (void)) { return cu_ready(); }
 CU_API(cuProfilerStop, (void)) { return cu_ready(); }

@@ -310,7 +310,7 @@ CU_API(cuCtxSetFlags, (unsigned flags))
         CUresult r = cu_enter(&c);                                                                           \
         if (r) return r;                                                                                     \
         if ((int)value < 0 || (int)value > (last)) return CUDA_ERROR_INVALID_VALUE;                          \
-        c->field = (int)value; /* a wish; banks are what the machine has */                                  \
+        c->field = (int)value; /* a hint; banks are fixed */                                                 \
         return CUDA_SUCCESS;                                                                                 \
     }
 SETTING(cuCtxGetCacheConfig, cuCtxSetCacheConfig, CUfunc_cache, cache_config, 3)

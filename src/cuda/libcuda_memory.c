@@ -23,7 +23,7 @@ CUresult cu_alloc(uint64_t bytes, uint64_t align, enum space_kind kind, const ch
 static CUresult release(uint64_t base, bool host)
 {
     CUresult r = cu_enter(NULL);
-    if (r || !base) return r; /* freeing nothing is fine */
+    if (r || !base) return r; /* freeing address 0 is allowed */
     gpu_lock();
     struct space *s = emu_device_space(gpu_device(cu_gpu()));
     const struct space_alloc *a = space_find(s, base);

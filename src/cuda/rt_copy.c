@@ -1,8 +1,8 @@
 /* rt_copy.c: cudaMemcpy, its asynchronous, two-dimensional, peer and symbol forms, and cudaMemset.
  *
- * The direction is a promise: the side that it calls device memory must lie in one live allocation. The other
- * side may be either (unified addressing), as on a GPU. gpu_copy.c decides when the copy happens and
- * whether the call waits for it. */
+ * The direction is checked: a side that it names as device memory must lie in one live allocation. The other
+ * side may be either (unified addressing), as on a GPU. gpu_copy.c decides when the copy happens and whether
+ * the call waits for it. */
 #include "cuda/rt_copy.h"
 
 #include "cuda/rt_api.h"

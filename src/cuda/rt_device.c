@@ -72,7 +72,7 @@ static cudaError_t device_reset(struct gpu *g)
 CUDART(cudaDeviceReset, (void)) { RT_QUERY(device_reset(g)); }
 CUDART_ALIAS(cudaDeviceReset, cudaThreadExit);
 
-/* Profilers watch from outside; there is nothing to switch on. */
+/* Profiler control has no effect. */
 CUDART(cudaProfilerStart, (void)) { RT_CALL(cudaSuccess); }
 CUDART(cudaProfilerStop, (void)) { RT_CALL(cudaSuccess); }
 CUDART(cudaProfilerInitialize, (const char *config, const char *output, int mode)) { RT_CALL(cudaSuccess); }

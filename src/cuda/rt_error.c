@@ -1,10 +1,9 @@
 /* rt_error.c: error codes, their texts, and what a thread remembers of them.
  *
- * (1) Every entry notes its own failure; cudaGetLastError returns and clears it. (2) A fault of a kernel ends
- * the context: the launch itself has answered by then, so it is reported by the next call that needs the
- * context, and by every one after it until cudaDeviceReset; cudaGetLastError alone does not report it.
- * Both as measured on an H200 with CUDA 13.0. With CUDA_LAUNCH_BLOCKING=1 the launch reports it
- * (rt_launch.c). */
+ * (1) Every entry records its own failure; cudaGetLastError returns and clears it. (2) A fault of a kernel
+ * ends the context: the launch itself has answered by then, so it is reported by the next call that needs the
+ * context, and by every one after it until cudaDeviceReset; cudaGetLastError alone does not report it. Both
+ * as measured on an H200 with CUDA 13.0. With CUDA_LAUNCH_BLOCKING=1 the launch reports it (rt_launch.c). */
 #include "cuda/rt_api.h"
 #include "cuda/rt_state.h"
 

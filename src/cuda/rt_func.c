@@ -1,4 +1,4 @@
-/* rt_func.c: what a kernel is and how many fit: function attributes and the occupancy calculator. */
+/* rt_func.c: attributes of kernels, and the occupancy calculator. */
 #include "cuda/rt_abi.h"
 #include "cuda/rt_api.h"
 #include "cuda/rt_launch.h"

@@ -50,7 +50,7 @@ static bool shape_valid(const struct emu_limits *l, dim3 grid, dim3 block)
 
 static uint64_t threads_of(dim3 d) { return (uint64_t)d.x * d.y * d.z; }
 
-/* __launch_bounds__ is a promise to the compiler; the driver refuses a launch that breaks it. */
+/* The driver refuses a launch beyond the __launch_bounds__ that the kernel was compiled with. */
 static bool bounds_kept(const struct isa_kernel *k, dim3 block)
 {
     if (k->reqntid[0])
@@ -221,7 +221,7 @@ static cudaError_t config_push(dim3 grid, dim3 block, size_t shared_bytes, cudaS
     return cudaSuccess;
 }
 
-/* 0, or what makes the program skip the launch. */
+/* 0, or another value that makes the program skip the launch. */
 CUDART_RETURNS(unsigned, __cudaPushCallConfiguration,
                (dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream))
 {

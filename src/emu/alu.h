@@ -92,8 +92,8 @@ ALU_INLINE void alu_put64(const struct exec *x, uint16_t dst, const uint64_t *v,
     alu_put_pair(x, dst, lo, hi, mask);
 }
 
-/* Lane flags, each 0 or all ones, packed into a lane mask. No loop over bits becomes a mask move in today's
- * compilers, hence the intrinsics. */
+/* Lane flags, each 0 or all ones, packed into a lane mask. Compilers do not turn a loop over bits into a mask
+ * move, hence the intrinsics. */
 ALU_INLINE uint32_t alu_pack_mask(const uint32_t *flags)
 {
     uint32_t m = 0;

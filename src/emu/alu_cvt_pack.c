@@ -17,7 +17,7 @@ ALU_INLINE void half_pair(struct exec *x, const struct isa_inst *i, uint32_t mas
     for (int l = 0; l < ISA_LANES; l++) o[l] |= cvt_half(ftz ? f32_flush(hi[l]) : hi[l], rule) << 16;
     alu_put32(x, i->dst[0], o, mask);
 }
-/* The plain case apart, with all of its rule constant. */
+/* The plain case is separate, so that all of its rule is constant. */
 #define HALF_PAIR(OP, bf16)                                                                                  \
     ALU_ROW(OP)                                                                                              \
     {                                                                                                        \
@@ -76,8 +76,8 @@ ALU_INLINE uint32_t tf32_from_f32(uint32_t b, int round, bool relu, bool satfini
 #define TF32_ROWS(F1) F1(CVT_TF32_F32, r, r, tf32_from_f32(a, i->round, RELU, ALU_HAS(SATFINITE)))
 TF32_ROWS(ALU_FN1)
 
-/* Two signed words, each bounded to a field of inst.mod bits, below what the third source, if there is one,
- * brings. */
+/* Packs two signed words, each bounded to a field of inst.mod bits, into the low bits; the third source, if
+ * there is one, gives the bits above. */
 ALU_INLINE uint32_t pack_field(uint32_t v, int64_t lo, int64_t hi, uint32_t field)
 {
     const int64_t s = (int32_t)v;

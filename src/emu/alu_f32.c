@@ -12,8 +12,8 @@
 
 typedef void f32_kernel(uint32_t *o, const uint32_t *pa, const uint32_t *pb, const uint32_t *pc);
 
-/* How an operation's sources are scaled so that its result is 2^24 times as large: sums and roots have no
- * need. */
+/* How an operation's sources are scaled so that its result is 2^24 times as large. Sums and roots need no
+ * scaling. */
 enum scaling { SCALE_NONE, SCALE_PRODUCT, SCALE_QUOTIENT, SCALE_RCP };
 ALU_INLINE uint32_t scale_by(uint32_t b, float by) { return f32_bits(f32_of(b) * by); }
 
@@ -29,9 +29,9 @@ static void scale_sources(uint32_t s[3][ISA_LANES], const uint32_t *const *p, en
     }
 }
 
-/* FTZ of results. One that is the smallest normal number may have come there by rounding from below in the
- * subnormal range, where significands are shorter; computed again 2^24 times as large it shows whether full
- * precision gets there. */
+/* FTZ of results. A result that is the smallest normal number may have been rounded up from the subnormal
+ * range, where significands are shorter; computing it again 2^24 times as large shows whether full precision
+ * gives it too. */
 static ALU_NOINLINE void flush_results(uint32_t *o, const uint32_t *const *p, int round, enum scaling how,
                                        f32_kernel *kernel)
 {

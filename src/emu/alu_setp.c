@@ -70,7 +70,7 @@ ALU_INLINE void put_both(struct exec *x, const struct isa_inst *i, uint32_t mask
         const uint32_t m = compare_##T((const T *)pa, (const T *)pb, i->mod);                                \
         put_both(x, i, mask, m, ~m);                                                                         \
     }
-/* Rows that make T out of the lane l of row p first. */
+/* Rows that first convert lane l of row p to T. */
 #define SETP_MADE(OP, T, LANE)                                                                               \
     ALU_ROW(OP)                                                                                              \
     {                                                                                                        \

@@ -3,9 +3,9 @@
  *
  * The hardware's tables are not public. These functions are evaluated in double precision with the basic
  * operations only, in a fixed order, and rounded once, so that every host gets the same bits; they are far
- * closer to the true value than the PTX ISA's bounds ask, and obey its tables of special values. What is
- * known of the hardware's way is kept: sine and cosine first multiply by 1/2pi in single precision (rounded
- * to zero), which is why they degrade for large arguments; div.approx multiplies by a reciprocal that flushes
+ * more accurate than the bounds of the PTX ISA require, and follow its tables of special values. Known steps
+ * of the hardware are kept: sine and cosine first multiply by 1/2pi in single precision (rounded to zero),
+ * which is why they degrade for large arguments; div.approx multiplies by a reciprocal that flushes
  * subnormals, which is why it gives 0 for large divisors. */
 #include <math.h>
 

@@ -205,7 +205,7 @@ static void op_fence(struct exec *x, const struct isa_inst *i, uint32_t mask) {}
 static void op_nanosleep(struct exec *x, const struct isa_inst *i, uint32_t mask)
 {
     struct warp *w = x->warp;
-    /* Rounds of a waiting loop that one sleep counts as. */
+    /* The number of rounds of a waiting loop for which one sleep counts. */
     enum { SLEEP_SPINS = 8 };
     w->leaf->patience.spins += SLEEP_SPINS;
     w->leaf->pc++;

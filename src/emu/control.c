@@ -1,8 +1,8 @@
 /* control.c: branches by table, calls, returns, exit and traps.
  *
- * Every lane has its own return addresses: row d of warp.calls holds where each lane goes back to from depth
- * d + 1, so that lanes of one warp may stand at different depths of a recursion. A call that only some lanes
- * make, or that goes to several functions, is a branch that meets again behind the call. */
+ * Every lane has its own return addresses: row d of warp.calls holds the return address of each lane at depth
+ * d + 1, so lanes of one warp may be at different depths of a recursion. A call that only some lanes make, or
+ * that goes to several functions, is a branch that meets again behind the call. */
 #include "emu/fault.h"
 #include "emu/ops.h"
 

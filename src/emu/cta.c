@@ -2,7 +2,7 @@
  *
  * (1) warps_ready holds the warps that have a leaf that can run; only the warp that runs, or a barrier that
  * completes, changes it. (2) When no warp can run and not all have ended, lanes that wait to meet others of
- * their warp are released first; if there are none, nothing will ever happen again: a deadlock. */
+ * their warp are released first; if there are none, the CTA is in deadlock. */
 #include "emu/cta.h"
 
 #include "emu/fault.h"
@@ -10,8 +10,8 @@
 
 enum {
     /* Instructions of a warp's turn, and of a CTA's turn for each of its warps. Short turns are fair. Long
-     * ones are fast: the registers of a warp stay in the host's first cache for its turn, those of a CTA in
-     * the second for its own. */
+     * turns are fast: the registers of a warp stay in the host's first-level cache during its turn, and those
+     * of a CTA in the second-level cache during the turn of the CTA. */
     WARP_TURN = 128,
     CTA_TURN_PER_WARP = 1024,
     /* rounds in which all warps only wait before other CTAs get their turn */

@@ -32,7 +32,7 @@ struct cta {
     /* mask of warps with a leaf that can run */
     uint64_t warps_ready;
     uint64_t warps_done;
-    /* mask of barriers at which someone arrived */
+    /* mask of barriers at which threads have arrived */
     uint32_t barriers_used;
     /* Instructions since lanes that wait for reconvergence were last released. */
     uint64_t insts_since_yield;
@@ -51,19 +51,19 @@ struct cta {
 enum cta_end {
     CTA_DONE,
     CTA_TURN_OVER,
-    /* it may wait for another CTA */
+    /* it may be waiting for another CTA */
     CTA_YIELD,
     CTA_FAULT
 };
 
-/* The host's memory that a resident CTA takes: all of it, and the block in which cta_place puts registers,
- * shared memory and the warps themselves. */
+/* The bytes of host memory that a resident CTA takes: in all, and in the block in which cta_place puts
+ * registers, shared memory and the warps. */
 uint64_t cta_bytes(const struct run *run);
 size_t cta_block_bytes(const struct run *run);
 /* Makes room for any CTA of the run, in a block of cta_block_bytes that starts at a line of the host's cache.
  * False: the host has no memory for its local memory. */
 bool cta_place(struct cta *c, struct run *run, void *block);
-/* what is not in the block */
+/* Frees the memory of a CTA outside of its block. */
 void cta_free(struct cta *c);
 void cta_start(struct cta *c, uint64_t linear);
 /* one turn */

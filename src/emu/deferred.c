@@ -38,7 +38,7 @@ static void warp_remove(struct deferred_pool *p, struct warp *w, uint32_t number
 
 static uint32_t load_words(const struct isa_inst *i) { return i->vec ? i->vec : 1; }
 
-/* As an atomic: the bytes in memory, not those that the log of the SM would show a load. */
+/* Reads as an atomic does: the bytes in memory, not those that the log of the SM would show a load. */
 static bool load_reach(struct warp *w, const struct isa_inst *i, uint32_t mask, struct reach *r)
 {
     const struct access_desc d = {.addr = i->src[0],

@@ -48,7 +48,7 @@ static void node_settle(struct warp *w, uint32_t n)
     w->node_used &= ~(1ull << n);
     if (!node->expected) return;
     struct leaf *leaf = leaf_new(w, &(struct part){node->reconv, node->expected, node->depth}, node->parent);
-    if (leaf->mask != w->live) leaf->patience = node->patience; /* all together: no lane waits any more */
+    if (leaf->mask != w->live) leaf->patience = node->patience; /* all lanes are together again */
 }
 
 /* Returns the node for a reconvergence point: the leaf's own where that is the same instruction, or a new one
@@ -179,7 +179,7 @@ static void release_node(struct warp *w, uint32_t n)
 
 bool diverge_release(struct warp *w)
 {
-    if (w->leaf) { /* those that wait for the current leaf come first, the nearest before the others */
+    if (w->leaf) { /* nodes that wait for the current leaf come first, from the nearest on */
         for (uint8_t n = w->leaf->node; n != NODE_NONE; n = w->nodes[n].parent) {
             if (!w->nodes[n].arrived) continue;
             release_node(w, n);

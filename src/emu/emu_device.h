@@ -38,7 +38,7 @@ struct emu_device {
     uint32_t texture_count, texture_cap;
     void (*write)(void *ctx, bool is_error, const char *text, size_t len);
     void *write_ctx;
-    /* for the resident CTAs of the grid that emu_run runs */
+    /* memory for the resident CTAs of the grid that emu_run runs */
     struct stage stage;
     /* one for each grid that was open at the same time as others */
     struct launch_block *blocks;
@@ -85,7 +85,7 @@ struct emu_module {
     struct variant *variants;
 };
 
-/* NULL: not of m. */
+/* NULL: the kernel does not belong to m. */
 const struct image *module_image(const struct emu_module *m, const struct isa_kernel *k);
 /* Returns a block that no open grid holds, and marks it busy; NULL: no device memory. */
 struct launch_block *device_take_block(struct emu_device *d);

@@ -31,7 +31,7 @@ void fault_thread(const struct warp *w, uint32_t lane, uint32_t out[3])
     for (uint32_t d = 0; d < 3; d++) out[d] = w->tid[d][lane];
 }
 
-/* Everything of the fault but its text. */
+/* Fills in all of the fault but its text. */
 static void fill(struct warp *w, uint32_t lane, enum emu_fault_kind kind, uint32_t pc)
 {
     const struct isa_kernel *k = w->run->kernel;
@@ -115,7 +115,7 @@ static void describe_leaf(struct warp *w, const struct leaf *leaf, struct strbuf
     strbuf_putc(out, '\n');
 }
 
-/* The first waiting leaves of different places. */
+/* The first waiting leaves that wait at different instructions. */
 static void describe_waiting(struct cta *c, struct strbuf *out)
 {
     uint32_t seen[EXAMPLES_MAX], count = 0, hidden = 0;

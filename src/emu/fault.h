@@ -13,7 +13,7 @@ void fault_address(struct warp *w, uint32_t lane, enum emu_fault_kind kind, uint
                    const char *more, const char *fmt, ...) PRINTF_LIKE(6, 7);
 /* A fault at an instruction of a lane, with its whole text. */
 void fault_report(struct warp *w, uint32_t lane, enum emu_fault_kind kind, uint32_t pc, const char *text);
-/* A CTA in which nothing can run any more. */
+/* Raises the fault of a CTA in deadlock: none of its warps can run. */
 void fault_deadlock(struct cta *c);
 /* "t.cu:12 (t.ptx:88)" of an instruction. */
 void fault_place(const struct isa_kernel *k, uint32_t pc, struct strbuf *out);

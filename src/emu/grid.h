@@ -10,7 +10,7 @@
 struct pc_info {
     /* warp instructions */
     uint64_t insts;
-    /* lanes that did not take part, summed over these */
+    /* lanes that did not take part, summed over these instructions */
     uint64_t idle;
     /* addresses from lo up to hi are known to be valid for this instruction */
     uint64_t lo, hi;
@@ -25,7 +25,7 @@ struct run_share {
     struct pc_info *pcs;
     uint64_t divergent_branches;
     struct emu_fault *fault;
-    /* where `fault` points when there are several */
+    /* where `fault` points when there are several shares */
     struct emu_fault own_fault;
     /* when stepped: global atomics that have not happened yet */
     struct deferred_pool *deferred;
@@ -46,7 +46,7 @@ struct run {
     uint32_t share_count;
     /* constant pool: 32 words a row */
     uint32_t *pool;
-    /* for each warp of a CTA */
+    /* thread numbers, for each warp of a CTA */
     uint32_t (*tids)[3][ISA_LANES];
     uint32_t threads, warps_per_cta;
     /* number of the launch, from 1 on */
@@ -85,7 +85,7 @@ void run_add_stats(const struct run *r, uint64_t ctas, struct emu_stats *stats);
 enum emu_fault_kind run_refuse(struct emu_fault *fault, const struct isa_kernel *k, const char *fmt, ...)
     PRINTF_LIKE(3, 4);
 
-/* Forgets the ranges of all running grids: memory was freed, and a range may not be valid any more. */
+/* Forgets the ranges of all running grids: memory was freed, so a range may be invalid. */
 void run_forget_ranges(struct emu_device *d);
 
 #endif

@@ -1,11 +1,11 @@
 /* idle.c: see idle.h.
  *
- * A watched run has a table of its own in which loads look for a state that was seen before, and everything
- * that changes more than registers says so. Invariants. (1) A leaf is *cycling* when all registers and
- * predicates of its lanes are as they were when it last executed the same load, and nothing has changed in
- * between: what follows depends on nothing else. (2) Stores and atomics that leave memory as it was are not
- * changes: a lock that is never free is tried for ever. (3) Instructions that this file does not know end the
- * watch. */
+ * A watched run uses a separate table of instructions. In it, loads compare the state of their leaf with an
+ * earlier one, and instructions that change more than registers report a change. Invariants. (1) A leaf is
+ * *cycling* when all registers and predicates of its lanes are as they were when it last executed the same
+ * load, and nothing has changed in between: what follows depends on nothing else. (2) Stores and atomics that
+ * leave memory as it was are not changes: a lock that is never free is tried for ever. (3) Instructions that
+ * this file does not know end the watch. */
 #include "emu/idle.h"
 
 #include "base/hash.h"
@@ -19,7 +19,7 @@ struct sample {
     uint32_t pc, mask;
     uint64_t hash;
     uint32_t loads, keep_at;
-    /* it is volatile or atomic: other loads of the leaf say less about what it waits for */
+    /* it is volatile or atomic: it tells more than other loads what the leaf waits for */
     bool is_sync;
     uint8_t space;
     uint32_t bytes;
@@ -30,7 +30,7 @@ struct sample {
 struct idle_warp {
     /* lanes */
     uint32_t cycling;
-    /* of leaves, by their first lane */
+    /* states of leaves, by their first lane */
     struct sample samples[ISA_LANES];
 };
 
@@ -49,7 +49,7 @@ struct idle {
 void idle_note_change(struct idle *idle)
 {
     idle->changed = true;
-    idle->run->table = idle->plain; /* from the next turn on */
+    idle->run->table = idle->plain; /* takes effect at the next turn */
 }
 
 static uint64_t state_hash(const struct warp *w, uint32_t mask)
@@ -167,8 +167,8 @@ static void op_change(struct exec *x, const struct isa_inst *i, uint32_t mask)
     idle->plain[i->op](x, i, mask);
 }
 
-/* Instructions that change nothing but registers and the place of the threads. The forms of shuffles and
- * votes without .sync depend on which lanes happen to be together, but repeat that as well. */
+/* Instructions that change nothing but registers and program counters. The forms of shuffles and votes
+ * without .sync depend on which lanes happen to be together, but repeat that as well. */
 static bool is_quiet(uint16_t op)
 {
     if (isa_is_arithmetic(op)) return true;
@@ -226,7 +226,8 @@ static void sort_lanes(const struct warp *w, uint32_t *blocked, uint32_t *ready)
     }
 }
 
-/* A warp may have many leaves that wait, each in turn: it has time as long as more of them are found. */
+/* A warp may have many leaves that wait in turn: the watch goes on as long as more of its lanes are found to
+ * cycle. */
 void idle_look(struct idle *idle, const struct cta *c)
 {
     uint32_t cycling = 0;
@@ -344,7 +345,7 @@ static void describe_all(struct idle *idle, const struct idle_grid *g, struct re
             describe(idle, &g->ctas[c]->warps[k], p);
 }
 
-/* The first group of threads that reads in vain: where the fault is. */
+/* The first group of threads that waits by reading memory: the fault names it. */
 static const struct sample *first_reader(struct idle *idle, const struct idle_grid *g, struct warp **at)
 {
     for (uint32_t c = 0; c < g->count; c++)

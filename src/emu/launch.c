@@ -69,7 +69,7 @@ static bool take_round(struct run *r, struct residents *s)
     return true;
 }
 
-/* Watches a few rounds. False: the run has failed, or will never end. */
+/* Watches the grid for a few rounds. False: the run has failed, or the grid is stuck. */
 static bool check_idle(struct run *r, struct residents *s)
 {
     /* each leaf of a warp gets its turn */

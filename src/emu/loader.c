@@ -56,7 +56,7 @@ static bool place_var(struct loader *l, uint32_t v)
     const struct isa_var *var = &l->m->isa->vars[v];
     if (var->is_extern) {
         if (l->externs) l->m->var_address[v] = l->externs(l->externs_ctx, var->name);
-        return true; /* one that is not defined is an error only where it is used */
+        return true; /* an undefined symbol is an error only where it is used */
     }
     enum space_kind kind = var->is_const ? SPACE_CONST : SPACE_MODULE;
     uint64_t at = space_alloc(l->device->space, MAX(var->bytes, 1u), var->align, kind, var->name);

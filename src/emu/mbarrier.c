@@ -1,15 +1,14 @@
 /* mbarrier.c: mbarriers and the asynchronous copies that arrive at them.
  *
  * An mbarrier is 64 bits of shared memory (PTX ISA, "mbarrier"): arrivals that are pending in this phase,
- * arrivals that a phase expects, bytes that are expected and have not come (may be negative for a time),
- * and the parity of the phase. A phase is complete when nothing is pending and no byte is missing; then
- * the next one begins. A state is the 64 bits before an arrival, so its phase is complete when the
- * barrier's parity differs. The bits are Heddle's own, as PTX leaves them open; those of an H200 are
- * others.
+ * arrivals that a phase expects, bytes that are expected and have not come (may be negative for a time), and
+ * the parity of the phase. A phase is complete when nothing is pending and no byte is missing; then the next
+ * one begins. A state is the 64 bits before an arrival, so its phase is complete when the barrier's parity
+ * differs. PTX leaves the layout of the bits open: this one differs from an H200's.
  *
- * Copies are made at once, an order that the programming model allows. What tells other threads of it is
- * an *arrival*: at once as well, or, where the timing model runs (warp.defers_arrivals), when it says that
- * the copies before it have ended. Arrivals of a warp happen in program order. */
+ * Copies are made at once, an order that the programming model allows. Other threads learn of a copy by an
+ * *arrival*. It is made at once too or, where the timing model runs (warp.defers_arrivals), when that says
+ * that the copies before it have ended. Arrivals of a warp happen in program order. */
 #include "emu/fault.h"
 #include "emu/memory.h"
 #include "emu/ops.h"

@@ -15,7 +15,7 @@ struct reach {
     int64_t stride;
     /* lanes whose bytes lie in shared memory */
     uint32_t shared;
-    /* in device memory */
+    /* lanes whose bytes lie in device memory */
     uint32_t global;
     /* when not regular: for the lanes of the mask */
     uint8_t *at[ISA_LANES];

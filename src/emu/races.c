@@ -5,9 +5,9 @@
  * them. Across CTAs a *release* is a strong write after a fence, or a write that is .release itself: it
  * stamps its word with a time, and says up to which clocks the accesses of its CTA come before it. A strong
  * read of that word *acquires* the time: what follows comes after all that was released until then.
- * Invariants. (1) What is ordered is never reported. Time is coarser than chains of single releases, so
- * some races are missed in programs that release often. (2) A warp's own clock grows at each barrier and
- * fence, so that its accesses behind are told from those before. */
+ * Invariants. (1) What is ordered is never reported. Time is coarser than chains of single releases, so some
+ * races are missed in programs that release often. (2) A warp's own clock grows at each barrier and fence, so
+ * that accesses after it differ from those before it. */
 #include "emu/races.h"
 
 #include "base/hash.h"
@@ -93,7 +93,7 @@ static void join(uint32_t *to, const uint32_t *from, uint32_t count)
     for (uint32_t v = 0; v < count; v++) to[v] = MAX(to[v], from[v]);
 }
 
-/* What the warp does from now on is told from what it did before. */
+/* Raises the warp's clock, so that its later accesses differ from its earlier ones. */
 static void advance(struct warp *w) { clocks_of(w)[w->index]++; }
 
 void races_arrive(struct warp *w, uint32_t barrier)
@@ -173,7 +173,7 @@ static uint64_t release_time(const struct release_list *l, uint32_t clock)
     return lo < l->items.len ? l->items.data[lo].time : UINT64_MAX;
 }
 
-/* The access comes before what the warp does now. */
+/* Does the access come before what the warp does next? */
 static bool is_before(struct races *s, const struct shadow_access *a, struct warp *w)
 {
     const uint32_t n = w->cta->warp_count;
@@ -249,7 +249,7 @@ void emu_race_summary(uint64_t pairs, struct strbuf *out)
     if (!pairs)
         strbuf_puts(out, "heddle: no races found\n");
     else
-        strbuf_printf(out, "heddle: %llu race%s found: pairs of instructions that nothing orders\n",
+        strbuf_printf(out, "heddle: %llu race%s found: pairs of instructions without an order\n",
                       (unsigned long long)pairs, pairs == 1 ? "" : "s");
 }
 
@@ -285,13 +285,13 @@ static void note_lane(struct races *s, struct warp *w, const struct shadow_acces
 
 static uint8_t kind_of(const struct isa_inst *i, enum access access, bool is_shared)
 {
-    /* Old programs keep values of shared memory out of registers with .volatile: that orders nothing. */
+    /* Old programs use .volatile to keep values of shared memory out of registers; it orders nothing. */
     bool is_strong =
         access == ACCESS_ATOMIC || i->flags & ISA_ORDERED || (i->flags & ISA_VOLATILE && !is_shared);
     return (uint8_t)((access == ACCESS_LOAD ? 0 : ACCESS_WRITES) | (is_strong ? ACCESS_STRONG : 0));
 }
 
-/* By which threads may wait for each other. */
+/* Is it an access by which threads may wait for each other? */
 static bool is_flag(const struct isa_inst *i, enum access access)
 {
     return access == ACCESS_ATOMIC || i->flags & ISA_VOLATILE;
@@ -304,7 +304,7 @@ static void note_access(struct races *s, struct warp *w, const struct isa_inst *
                                 .pc = w->leaf->pc};
     bool syncs = is_flag(i, access), releases = syncs && access != ACCESS_LOAD;
     if (releases && i->flags & ISA_ORDERED) note_fence(w, true);
-    /* A write that releases comes before what it releases too. */
+    /* A write that releases is itself among the released accesses. */
     const uint32_t n = w->cta->warp_count, fence = w->cta->races->fences[SCOPE_CTA][w->index * n + w->index];
     now.clock = releases && fence ? fence : clocks_of(w)[w->index];
     FOR_LANES (l, mask & (r->shared | r->global)) {
@@ -367,7 +367,7 @@ static void op_mbarrier(struct exec *x, const struct isa_inst *i, uint32_t mask)
     op_access(x, i, mask);
 }
 
-/* Textures, surfaces and bulk copies are left alone. */
+/* Textures, surfaces and bulk copies are not checked. */
 static exec_fn *searched(uint16_t op, exec_fn *plain)
 {
     const struct isa_inst i = {.op = op};

@@ -1,9 +1,9 @@
 /* races.h: inside the emulator: finds accesses that race: two threads of different warps, one word, at least
- * one a write, and nothing that orders one behind the other. docs/emulator.md says what orders accesses.
+ * one a write, and no order between them. docs/emulator.md says what orders accesses.
  *
- * The instructions of a grid go through a table that notes each access before it is made. What is found
- * depends on what the program says about order, hardly on the order in which warps happen to run. Each pair
- * of instructions is reported once in the life of a device. */
+ * The instructions of a grid go through a table that records each access before it is made. The result
+ * depends on the synchronisation in the program, and hardly on the order in which warps run. Each pair of
+ * instructions is reported once in the life of a device. */
 #ifndef HEDDLE_EMU_RACES_H
 #define HEDDLE_EMU_RACES_H
 

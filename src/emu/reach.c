@@ -277,7 +277,7 @@ static bool reach_range(struct warp *w, const struct access_desc *d, uint32_t ma
     const bool is_few = are_few(mask);
     if (!(is_few ? bounds_of_few : bounds_of)(a, mask, d->offset, &b)) return false;
     if (a->hi && d->offset & (d->bytes - 1)) return false;       /* rare: then lanes are checked one by one */
-    if (b.bits & (d->bytes - 1) || b.high < b.low) return false; /* the latter: it wrapped */
+    if (b.bits & (d->bytes - 1) || b.high < b.low) return false; /* the low words wrapped */
     uint64_t from = b.low, to = b.high;
     enum place place = place_of(d->space, &from);
     if (place_of(d->space, &to) != place) return false;

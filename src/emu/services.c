@@ -50,7 +50,7 @@ struct spec {
     char text[64];
     /* shorts: h, hh */
     uint32_t len, shorts;
-    /* odd: the device does not know it and prints it as it is */
+    /* the device does not know it and prints it unchanged */
     bool is_long, is_odd;
 }; /* one conversion, rewritten for the host's printf */
 
@@ -71,7 +71,7 @@ static void spec_add_number(struct spec *s, int64_t value)
  * letter. */
 static void read_spec(const char **p, struct args *a, struct spec *s)
 {
-    /* a bound on what a wrong * can print */
+    /* bounds the output of a wrong * */
     enum { WIDTH_MAX = 4096 };
     *s = (struct spec){.text = "%", .len = 1};
     for (; **p && strchr("-+ #0", **p); ++*p)
@@ -160,7 +160,7 @@ static int32_t print_lane(struct args *a, const char *format, struct strbuf *out
         }
         struct spec s;
         read_spec(&p, a, &s);
-        if (!*p || s.is_odd || !strchr("diuxXoeEfFgGaAcps", *p)) { /* printed as it is, as CUDA does */
+        if (!*p || s.is_odd || !strchr("diuxXoeEfFgGaAcps", *p)) { /* printed unchanged, as CUDA does */
             strbuf_add(out, start, (size_t)(p - start) + (*p ? 1 : 0));
             if (!*p) break;
             continue;

@@ -5,7 +5,7 @@ enum {
     /* bytes of memory that a page stands for */
     PAGE_BITS = 12,
     TABLE_BITS = 18,
-    /* of the host's user space */
+    /* addresses of the host's user space */
     ADDRESS_BITS = 48,
     PAGE_BYTES = 1 << PAGE_BITS,
     WORD = 4

@@ -29,8 +29,9 @@ struct shadow_pair {
     struct shadow_access of[2];
 };
 
-/* A plain write makes all that came before it irrelevant: an access that races with one of those, and not
- * with the write, is ordered behind the write and so behind them, or they raced with the write. */
+/* After a plain write, earlier accesses need not be kept. An access that races with one of them but not with
+ * the write is impossible: it comes after the write, and so after them, unless they raced with the write,
+ * which was reported. */
 struct shadow_cell {
     struct shadow_pair writes, reads;
 };
@@ -42,7 +43,7 @@ struct shadow {
     struct shadow_page ***top;
     VEC(struct shadow_page *) pages;
     VEC(struct shadow_page **) tables;
-    /* warps of a CTA: warps of one CTA are preferred to be forgotten */
+    /* warps of a CTA: of several accesses, those by warps of one CTA are forgotten first */
     uint64_t cta_warps;
 };
 

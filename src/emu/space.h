@@ -27,7 +27,7 @@ enum space_kind {
     SPACE_CONST,
     /* device malloc */
     SPACE_HEAP,
-    /* of a controller: a privileged launch alone may touch it */
+    /* the window of a controller: only a privileged launch may touch it */
     SPACE_WINDOW,
     SPACE_INTERNAL
 };

@@ -3,7 +3,7 @@
 
 enum {
     CHUNK_BYTES = 2 << 20,
-    /* of chunks that stay when a grid has ended */
+    /* bytes of chunks that are kept when a grid has ended */
     KEPT_BYTES = 64 << 20
 };
 

@@ -244,7 +244,7 @@ const struct isa_inst *emu_warp_peek(struct warp *w, uint32_t *pc, uint32_t *mas
 }
 
 /* ---- what an instruction accesses ---- */
-/* Memory of the program: a controller's window is not. */
+/* Is the address in memory of the program, and not in a controller's window? */
 static bool is_memory(const struct emu_device *d, uint64_t address)
 {
     const struct space_alloc *a = space_find(d->space, address);
@@ -335,7 +335,7 @@ COLD static void record_bulk(const struct warp *w, const struct isa_inst *i, str
 
 COLD static void record_surface(const struct warp *w, const struct isa_inst *i, struct emu_access *out)
 {
-    uint32_t first = lane_first(out->mask); /* texels of the lanes' surfaces are taken to be of one size */
+    uint32_t first = lane_first(out->mask); /* assumes texels of one size in the surfaces of all lanes */
     out->mask = surface_lanes(w, i, out->mask, out->addr);
     out->space = ISA_GLOBAL;
     out->bytes = (uint8_t)surface_bytes(w, i, first);
@@ -392,7 +392,7 @@ static void settle_woken(struct cta *c)
     }
 }
 
-/* Lanes that wait for reconvergence continue alone. False: none will ever continue again. */
+/* Lets lanes that wait for reconvergence continue alone. False: the CTA is in deadlock. */
 COLD static bool let_go(struct cta *c)
 {
     c->yields = 0;
@@ -438,7 +438,7 @@ static bool is_late_load(const struct run *r, const struct isa_inst *i, const st
            out->space == ISA_GLOBAL && out->mask;
 }
 
-/* An instruction that does more than to write its destinations. */
+/* Executes an instruction with effects beyond its destination registers. */
 static bool step_other(struct warp *w, bool defer_atomics, const struct isa_inst *i, struct emu_access *out)
 {
     struct run *r = w->run;

@@ -32,8 +32,8 @@ uint64_t emu_grid_ctas(const struct emu_grid *g);
 uint32_t emu_grid_shared_bytes(const struct emu_grid *g);
 /* Per thread. */
 uint32_t emu_grid_local_bytes(const struct emu_grid *g);
-/* Does the address lie in memory that the host has allocated on the grid's device? What device malloc gives
- * comes and goes while grids run, and is left out. */
+/* Does the address lie in memory that the host has allocated on the grid's device? Memory of device malloc
+ * does not count, since grids allocate and free it while they run. */
 bool emu_grid_has_memory(const struct emu_grid *g, uint64_t address);
 /* What %clock and %globaltimer show, read at each use; NULL (the default): instructions executed. */
 void emu_grid_clock(struct emu_grid *g, const uint64_t *cycles, const uint64_t *ns);
@@ -91,7 +91,7 @@ struct emu_texels {
     uint8_t count[ISA_LANES];
 };
 
-/* What a step did beyond registers; what every instruction fills comes first. */
+/* What a step did beyond registers; fields that every instruction fills come first. */
 struct emu_access {
     const struct isa_inst *inst;
     uint32_t pc;

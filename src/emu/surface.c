@@ -2,7 +2,7 @@
  * (.b, texels are bytes) or by texel (.p, texels have the surface's format).
  *
  * What lies outside of the surface: .trap faults, .clamp takes the nearest texel of each coordinate, .zero
- * reads zeros and writes nothing. The layer is unsigned. Values that sust.p cannot keep, as on an H200:
+ * reads zeros and writes nothing. The layer is unsigned. Values that sust.p cannot store, as on an H200:
  * integers saturate, f32 becomes f16 by truncation (its largest finite value beyond, NaNs with their leading
  * bits), channels that are not given are 0. sured.p takes surfaces whose texel is one integer of its size. */
 #include "emu/surface.h"

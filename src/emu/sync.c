@@ -38,7 +38,7 @@ static uint32_t lanes_at(const struct warp *w, uint32_t pc)
     return at;
 }
 
-/* Lanes of a waiting leaf whose members are all there. */
+/* Lanes of a waiting leaf whose members have all arrived. */
 static uint32_t lanes_complete(const struct warp *w, const struct leaf *leaf, uint32_t there)
 {
     const uint32_t *member = member_row(w, &w->run->insts[leaf->pc]);
@@ -135,7 +135,7 @@ static bool mask_is_ignored(const struct warp *w, const struct isa_inst *i, uint
     return i->op == ISA_OP_SHFL || i->op == ISA_OP_WARPSYNC || same_masks(w, i, mask);
 }
 
-/* Says it once for each device: the program is most likely wrong. */
+/* Prints the warning, once for each device: the program is most likely wrong. */
 static void note_ignored(struct warp *w, const struct isa_inst *i, uint32_t lane)
 {
     struct emu_device *d = w->run->device;

@@ -1,14 +1,14 @@
 /* texture.c: texture objects: fetch, filter, query.
  *
- * Formulas: CUDA C++ Programming Guide, "Texture Fetching": nearest takes texel floor(x); linear weighs
- * the texels around x - 0.5 with fractions of 8 bits. How weights and sums are rounded was measured on an
- * H200 (tests/unit/texture_h200.h); what is not exact yet: normalized coordinates that lie half way
- * between two fractions, and the last of 16 bits in signed normalized formats. Wrap and mirror exist with
- * normalized coordinates only and act as clamp otherwise. Integer coordinates take the texel itself. Only
- * level 0 exists: levels of detail and gradients are accepted and have no effect. A layer outside of a
- * layered texture is the nearest one. A direction picks the face of a cube map and a place on it, as
- * OpenGL has it (CUDA C++ Programming Guide, "Cubemap Textures"); faces are sampled one by one, without
- * the texels of their neighbours. Left out: seamless cube maps, sRGB of anything but 8-bit channels. */
+ * Formulas: CUDA C++ Programming Guide, "Texture Fetching": nearest takes texel floor(x); linear weighs the
+ * texels around x - 0.5 with fractions of 8 bits. How weights and sums are rounded was measured on an H200
+ * (tests/unit/texture_h200.h); what is not exact yet: normalized coordinates half way between two fractions,
+ * and the last of 16 bits in signed normalized formats. Wrap and mirror exist with normalized coordinates
+ * only and act as clamp otherwise. Integer coordinates take the texel itself. Only level 0 exists: levels of
+ * detail and gradients are accepted and have no effect. A layer outside of a layered texture is the nearest
+ * one. A direction picks the face of a cube map and a place on it, as OpenGL has it (CUDA C++ Programming
+ * Guide, "Cubemap Textures"); faces are sampled one by one, without the texels of their neighbours. Left out:
+ * seamless cube maps, sRGB of anything but 8-bit channels. */
 #include "base/bits.h"
 #include "emu/fault.h"
 #include "emu/memory.h"
@@ -192,8 +192,8 @@ static struct texel texel_at(struct fetch *f, uint32_t dims, const int64_t index
     return read_texel(f, at);
 }
 
-/* The coordinate in texels. What is not a number reads as 0; what is far outside is brought near, which
- * changes no texel. */
+/* The coordinate in texels. A NaN reads as 0. A coordinate far outside is moved closer, which changes no
+ * texel. */
 static double unnormalized(const struct emu_texture *t, uint32_t dim, float coordinate)
 {
     double n = extent(t, dim), x = isnan(coordinate) ? 0.0 : (double)coordinate;
@@ -261,7 +261,7 @@ static float filtered(const struct emu_texture *t, double sum)
     return (float)(round(sum * max) / max);
 }
 
-/* A channel as an exact multiple of what the format counts in. */
+/* Rounds a channel to an exact multiple of the format's step. */
 static double exact_value(const struct emu_texture *t, float f)
 {
     if (t->channel_kind == EMU_CHAN_FLOAT || t->srgb) return f;

@@ -13,9 +13,9 @@ enum {
     /* Such branches of one leaf before lanes that wait for it continue alone: far more than a loop with
      * atomics in it usually runs after other lanes of the warp have left it. */
     SPIN_RELEASE = 1024,
-    /* SPIN_RELEASE where each instruction takes time. A round of such a loop is then a trip to memory, and
-     * lanes that hold a lock, or have left the loop for others, must not wait for a thousand of them; 64 is
-     * more than the 32 rounds in which all lanes of a warp get their turn at one word. */
+    /* SPIN_RELEASE where each instruction takes time. A round of such a loop then waits for memory, and lanes
+     * that hold a lock, or have left the loop, must not wait for a thousand rounds; 64 is more than the 32
+     * rounds in which all lanes of a warp get their turn at one word. */
     STEP_SPIN_TURN = 4,
     STEP_SPIN_RELEASE = 64,
     /* a turn when stepped */

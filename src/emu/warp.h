@@ -22,14 +22,14 @@ enum leaf_state {
     LEAF_AT_SYNC
 };
 
-/* How long lanes have run while others of the warp wait for them; goes from a leaf to what becomes of it, and
- * ends when all live lanes of the warp are together again. */
+/* How long lanes have run while others of the warp wait for them. Leaves that come from a leaf inherit it,
+ * until all live lanes of the warp are together again. */
 struct patience {
     /* backward branches of loops that look like waiting */
     uint32_t spins;
     /* instructions of turns that it used up */
     uint32_t insts;
-    /* when it last gave way; the leaf that did so longest ago is the next */
+    /* when it last gave up its turn; the leaf that did so longest ago runs next */
     uint64_t ran;
 };
 
@@ -79,7 +79,7 @@ struct call_row {
 struct arrival {
     uint32_t pc, mask;
     bool is_tx;
-    /* of the mbarrier, in shared memory */
+    /* offset of the mbarrier in shared memory */
     uint32_t offset[ISA_LANES];
     uint32_t bytes[ISA_LANES];
 };
@@ -98,7 +98,7 @@ struct warp {
     uint32_t sync_seen;
     /* the current one */
     struct leaf *leaf;
-    /* in the CTA */
+    /* number in the CTA */
     uint32_t index;
     /* lanes that exist and have not ended */
     uint32_t live;
@@ -137,7 +137,7 @@ struct warp {
     /* When stepped: arrivals wait until the timing model asks for them (mbarrier.c). */
     bool defers_arrivals;
     VEC(struct arrival) arrivals;
-    /* of these */
+    /* how many of these were made */
     uint32_t arrivals_made;
     /* Written when they come into use. */
     struct leaf leaves[LEAVES_MAX];

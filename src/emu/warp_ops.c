@@ -247,7 +247,7 @@ static void sreg_row(const struct warp *w, const struct isa_inst *i, uint32_t *o
     }
 }
 
-/* A loop that reads a clock waits for time to pass, and time passes with what others do. */
+/* A loop that reads a clock waits for time to pass, which needs other warps to run. */
 static void note_clock(struct warp *w, const struct isa_inst *i)
 {
     if (i->mod >= ISA_SREG_CLOCK) w->sync_seen = 1;

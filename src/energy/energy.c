@@ -134,7 +134,7 @@ static enum energy_mix mix_of(const struct energy_source *s)
     return fp ? MIX_FP : MIX_INT;
 }
 
-/* SMs by what they do, as means over the run. Warps of an SM in cache mode are always there. */
+/* The numbers of SMs by what they do, as means over the run. An SM in cache mode always has warps. */
 struct sm_use {
     double busy, idle, cache;
 };
@@ -146,7 +146,7 @@ static struct sm_use sm_use_of(const struct energy_source *s)
     return (struct sm_use){.busy = busy, .idle = s->sms - cache - busy, .cache = cache};
 }
 
-/* What `sms` SMs leak that work as `s` counts: their share of the chip that the table is of. */
+/* The leakage of `sms` SMs that work as `s` counts: their share of that of the table's chip. */
 static double static_watts(const struct energy_table *t, const struct energy_source *s, double sms)
 {
     if (!t->static_sms || sms <= 0) return 0;

@@ -51,8 +51,8 @@ enum energy_power {
     ENERGY_POWERS
 };
 
-/* What leaks while SMs work, by the units that a program uses (AccelWattch): watts of a chip all of whose SMs
- * work, with one lane of each warp active, and for each lane more. */
+/* Leakage while SMs work, by the units that a program uses (AccelWattch): watts of a chip all of whose SMs
+ * work with one lane of each warp active, and watts for each further lane. */
 enum energy_mix { MIX_INT, MIX_FP, MIX_DP, MIX_SFU, MIX_TEX, MIX_OTHER, ENERGY_MIXES };
 struct energy_static {
     double first_lane, lane;
@@ -89,7 +89,7 @@ struct energy_place {
 bool energy_load(struct energy_table *t, const char *name, const struct energy_place *place,
                  struct diag_list *diags);
 
-/* What is counted, and what of the machine has a say in it. */
+/* The counts of a run, and the properties of the machine that the energy depends on. */
 struct energy_source {
     /* The value of a statistic; 0 where the machine has no such part. */
     double (*value)(void *context, const char *name);
@@ -104,7 +104,7 @@ struct energy_source {
 
 struct energy_sum {
     double joules[ENERGY_PARTS];
-    /* of them, instructions on SMs in cache mode */
+    /* the part of them on SMs in cache mode */
     double helper;
     double seconds;
 };

@@ -88,7 +88,7 @@ static void read_sms(const struct table_reader *r, const struct yaml_node *at, s
         yaml_error(r->tree, at, r->diags, NULL, "must be a whole number of SMs, at least 1");
 }
 
-/* The base of a table may have none of these rows: then they must be here. */
+/* Reads `static:`. The base of a table may have none of these rows; then the table must have all of them. */
 static void read_static(const struct table_reader *r, struct energy_table *t)
 {
     struct table_reader own = *r;

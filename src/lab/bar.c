@@ -1,5 +1,5 @@
-/* bar.c: the bar. Nothing of the terminal is changed but what stands below the cursor, so that
- * nothing has to be put right when the sweep is killed. */
+/* bar.c: the bar. It changes only the terminal's lines below the cursor, so that nothing has to be restored
+ * when the sweep is killed. */
 #include "lab/bar.h"
 
 #include <sys/ioctl.h>
@@ -23,7 +23,7 @@ void bar_time(double seconds, char out[TIME_BYTES])
         snprintf(out, TIME_BYTES, "%u:%02u", s / 60, s % 60);
 }
 
-/* What follows the counts. */
+/* The text after the counts. */
 static void rest_text(const struct bar_view *v, struct strbuf *out)
 {
     char left[TIME_BYTES];
@@ -34,7 +34,7 @@ static void rest_text(const struct bar_view *v, struct strbuf *out)
     strbuf_printf(out, ", left %s", left);
 }
 
-/* A line that the terminal does not break. */
+/* Cuts a line so that the terminal does not wrap it. */
 static void put_line(const char *text, uint32_t columns, struct strbuf *out)
 {
     strbuf_add(out, text, MIN(strlen(text), (size_t)columns - 1));
@@ -57,7 +57,7 @@ static void bar_line(const struct bar_view *v, uint32_t columns, struct strbuf *
     strbuf_free(&text);
 }
 
-/* What matters most comes first: a narrow terminal cuts the end off. */
+/* The most important text comes first, since a narrow terminal cuts the end off. */
 static void worker_line(const struct bar_worker *w, uint32_t columns, struct strbuf *out)
 {
     char line[256], time[TIME_BYTES], of[TIME_BYTES + 4] = "";
@@ -105,7 +105,7 @@ static void draw_terminal(struct bar *p, const struct bar_view *v, const struct 
     uint32_t lines;
     bar_frame(v, workers, count, w.ws_col ? w.ws_col : COLUMNS_DEFAULT, w.ws_row ? w.ws_row : ROWS_DEFAULT,
               &frame, &lines);
-    /* one write: a frame is seen whole */
+    /* one write, so that a frame is shown at once */
     if (p->lines) strbuf_printf(&out, "\r\033[%uA\033[J", p->lines);
     strbuf_add(&out, strbuf_text(&frame), frame.len);
     fputs(strbuf_text(&out), stderr);

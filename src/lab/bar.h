@@ -1,5 +1,5 @@
-/* bar.h: how far a sweep is: on a terminal a bar and a line a worker, drawn over themselves;
- * elsewhere a line now and then. */
+/* bar.h: how far a sweep is: on a terminal a bar and a line a worker, drawn over themselves; elsewhere a line
+ * from time to time. */
 #ifndef HEDDLE_BAR_H
 #define HEDDLE_BAR_H
 
@@ -22,7 +22,7 @@ struct bar_view {
     double share;
     /* Seconds; left < 0: not known. */
     double elapsed, left;
-    /* "" or a note such as "3 wait in Slurm's queue". */
+    /* "" or a remark such as "3 wait in Slurm's queue". */
     const char *where;
 };
 /* What one worker does. */

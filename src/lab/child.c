@@ -26,8 +26,8 @@ static void hold_signal(int how)
     sigprocmask(how, &set, NULL);
 }
 
-/* The command line alone determines what a run does; only where things are found may come from the user's
- * environment. */
+/* Only the command line determines what a run does; the user's environment may only say where files are
+ * found. */
 static void drop_settings(void)
 {
     static const char *const kept[] = {"HEDDLE_HOME=", "HEDDLE_WORKLOADS="};
@@ -64,7 +64,7 @@ static pid_t launch(const char *const *argv, int out)
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) become(argv, in, out, self);
-    if (pid > 0) setpgid(pid, pid); /* parent or child, which is first */
+    if (pid > 0) setpgid(pid, pid); /* called in parent and child, whichever runs first */
     int error = errno;
     if (in >= 0) close(in);
     errno = error;
@@ -90,7 +90,7 @@ static int exit_status(int wait_status)
 
 bool child_poll(struct lab_child *c, struct lab_child_end *end)
 {
-    assert(c->pid > 0); /* wait4() would take any child */
+    assert(c->pid > 0); /* or wait4() would wait for any child */
     int status = 0;
     struct rusage usage = {0};
     pid_t pid = wait4(c->pid, &status, WNOHANG, &usage);

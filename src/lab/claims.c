@@ -16,8 +16,8 @@ struct claims_file {
     struct diag_list *diags;
 };
 
-/* Cuts the line at its tabs, in place. Gives the number of fields; more than there is room for are
- * counted, not kept. */
+/* Cuts the line at its tabs, in place. Returns the number of fields; those beyond the array are counted, but
+ * not stored. */
 static uint32_t cut_fields(char *line, char *fields[CLAIM_FIELDS])
 {
     uint32_t count = 0;

@@ -5,8 +5,8 @@
  *     front, registers, ... leakage      a part (energy_part_words)
  *     MECHANISM, MECHANISM.ROW           rows that mechanisms declare, which the parts contain
  *
- * In joules. The table is that of the column's machine; statistics, clock and sizes are those of the run,
- * whose machine another column may have decided (lab_chosen). */
+ * In joules. The table is that of the column's machine; statistics, clock and sizes come from the run, since
+ * another column may have decided its machine (lab_chosen). */
 #ifndef HEDDLE_COLUMN_ENERGY_H
 #define HEDDLE_COLUMN_ENERGY_H
 

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-/* Statistics of a mechanism that are shown: those that its author put first. */
+/* How many statistics of a mechanism are shown: the first ones of its table. */
 enum { STATS_OF_EACH = 3 };
 #define SPEEDUP  "speedup"
 #define HIT_RATE "L1 hit rate"
@@ -138,7 +138,7 @@ static bool is_measured(const struct comparison *c, uint32_t count, const char *
     return false;
 }
 
-/* A part is called as in tables and on the page, "front end". */
+/* A part has the name that tables and the page show, such as "front end". */
 static void put_energy_measures(const char *baseline, struct strbuf *out)
 {
     struct strbuf value = {0};

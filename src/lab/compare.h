@@ -10,7 +10,7 @@ struct compare_column {
     const char *name;
     const char **mechs;
     uint32_t mech_count;
-    /* What they did: names of their main statistics. */
+    /* The names of their main statistics. */
     const char **stats;
     uint32_t stat_count;
     /* one of them is a ratio; the others count */
@@ -42,7 +42,7 @@ bool compare_column_read(struct compare_column *c, const char *named, struct are
 bool compare_takes(const struct compare_column *c, const char *setting);
 /* The experiment, as the text of a file (docs/experiments.md). */
 void compare_write(const struct comparison *c, struct strbuf *out);
-/* What the runs gave, of the experiment's figures: docs/compare.md. */
+/* The results of the runs from the experiment's figures, as a text: docs/compare.md. */
 void compare_json(const struct comparison *c, const struct figure_set *set, struct strbuf *out);
 
 #endif

@@ -10,8 +10,8 @@ struct cutter {
     struct strbuf *out;
 };
 
-/* A member goes with its name and the comma before it. One that nothing stands before is not what --stats
- * writes: it stays. */
+/* A member is cut with its name and the comma before it. --stats never writes such a member first; if one is
+ * first, it stays. */
 static void cut_member(struct cutter *c, const struct json_node *member)
 {
     if (!member || member->end > c->len) return;

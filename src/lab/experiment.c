@@ -192,7 +192,7 @@ static void read_top(struct experiment_reading *r)
     e->size = yaml_text(&e->file, root, "size", "small", r->diags);
     e->has_size = yaml_get(root, "size") != NULL;
     e->seed = yaml_count(&e->file, root, "seed", 0, r->diags);
-    if (e->seed > INT64_MAX) /* what the store's numbers hold */
+    if (e->seed > INT64_MAX) /* the largest number in a store */
         yaml_error(&e->file, yaml_get(root, "seed"), r->diags, NULL,
                    "seed must be a whole number from 0 to %lld", (long long)INT64_MAX);
     read_run_options(r);

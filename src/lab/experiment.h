@@ -65,8 +65,8 @@ struct lab_column {
     const struct expr *best;
     /* A choice whose run failed takes no part. */
     bool skips_failed;
-    /* Of an oracle that chooses for each kernel: it has a run of its own, with a table of the choices; NULL =
-     * none. */
+    /* For an oracle that chooses for each kernel, which has a run with a table of the choices: the parameter
+     * of the table; NULL = none. */
     const struct lab_table *table;
     /* Settings that other columns decide, for each workload. */
     const struct lab_chosen *chosen;
@@ -79,12 +79,12 @@ struct lab_column {
     uint32_t condition_count;
     /* One of an oracle's choices: in a figure only where it is named. */
     bool hidden;
-    /* what param() reads; NULL of an oracle without a run of its own */
+    /* what param() reads; NULL for an oracle without runs */
     const struct machine *resolved;
     struct mech_set *attached;
 };
 
-/* Does the column choose among others, and have no run of its own? */
+/* Does the column choose among other columns, without having runs itself? */
 static inline bool column_is_choice(const struct lab_column *c) { return c->choice_count && !c->table; }
 /* Does it need results of other runs, or a file of the sweep's folder, before its own run can be planned? */
 static inline bool column_is_later(const struct lab_column *c)
@@ -106,8 +106,8 @@ struct lab_measure {
     const struct expr *value;
     /* Its value is of all workloads together. */
     bool is_over;
-    /* From here on a change matters: how our value of a workload agrees with the paper's. NAN = not
-     * compared. */
+    /* A change of at least this size matters when our value of a workload is compared with the paper's. NAN =
+     * not compared. */
     double threshold;
     /* Put a workload into one of the paper's classes; the smallest last. */
     const struct lab_class *classes;
@@ -119,7 +119,7 @@ struct lab_measure {
 
 enum figure_kind { FIGURE_BARS, FIGURE_STACKED, FIGURE_LINES, FIGURE_HEATMAP, FIGURE_SCATTER, FIGURE_TABLE };
 
-/* What ours has to be beside the paper's value: about it; or the paper gives a bound. */
+/* How our value has to compare with the paper's: about equal, or beyond a bound that the paper gives. */
 enum claim_relation { CLAIM_ABOUT, CLAIM_ABOVE, CLAIM_BELOW };
 
 struct lab_claim {
@@ -127,13 +127,14 @@ struct lab_claim {
     const char *id;
     /* NULL: the mean over workloads. */
     const char *workload;
-    /* Of the mean: another kind than the figure's, or MEAN_NONE; the class of workloads, or NULL: all. */
+    /* The kind of mean, if it is not the figure's, or MEAN_NONE; the class of workloads that it is of, or
+     * NULL: all. */
     enum mean_kind mean;
     const char *class_of;
     uint32_t column, measure;
     /* Its line of claims.tsv. */
     const struct claim *fact;
-    /* The value that says "no change": 0 of a gain, 1 of a speedup; NAN = it has no sign. */
+    /* The value that means "no change": 0 of a gain, 1 of a speedup; NAN = it has no sign. */
     double neutral;
     enum claim_relation relation;
     /* Why ours cannot be compared with it; NULL: it can. Then column, measure and workload say nothing. */
@@ -151,7 +152,7 @@ struct lab_figure {
     /* [column * measure_count + measure]: what the paper's table calls its values of a workload; NULL = it
      * has none. */
     const char **papers;
-    /* Of one workload, and of one launch of it; NULL and 0: of all. */
+    /* The one workload that the figure shows, and the one launch; NULL and 0: all. */
     const char *workload;
     struct expr_kernel kernel;
     /* A heat map over two parameters of the columns: along x, along y; NULL: workloads over columns. */

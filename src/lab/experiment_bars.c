@@ -8,7 +8,7 @@
 
 /* ---- the aim ---- */
 
-/* Digits and nothing before them; *end is behind them. */
+/* Reads digits at the beginning of the text; *end is after them. */
 static bool read_count(const char *text, char **end, uint32_t *out)
 {
     enum { COUNT_MAX = 1000000 };

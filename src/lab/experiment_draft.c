@@ -209,7 +209,8 @@ static bool take_trained(struct experiment_reading *r, setting_list *list, struc
     return ok;
 }
 
-/* The machine as its file has it. Neighbouring columns mostly have the same one, which is read once. */
+/* The machine as its file has it. The newest one is kept, since neighbouring columns usually have the same
+ * machine. */
 static bool load_machine(struct experiment_reading *r, const char *name, const struct yaml_node *at,
                          struct machine *m)
 {
@@ -234,7 +235,7 @@ static bool try_machine(struct experiment_reading *r, const char *name, const st
     bool ok = load_machine(r, name, at, m);
     for (uint32_t i = 0; ok && i < sets->len; i++) {
         const struct setting *s = &sets->data[i];
-        bool known = params_find(machine_groups, s->key, NULL) != NULL; /* is an error the value's? */
+        bool known = params_find(machine_groups, s->key, NULL) != NULL; /* is the error in the value? */
         ok = params_set(machine_groups, m, s->key, s->value, &r->e->file.src,
                         (known ? s->value_at : s->key_at)->line, s->key_at->col, s->value_at->col, r->diags);
     }
@@ -329,7 +330,7 @@ struct column_draft *draft_read(struct experiment_reading *r, const struct yaml_
                                 const struct yaml_node *n)
 {
     struct column_draft *d = draft_new(r, at);
-    if (n->kind != YAML_MAP) return d; /* `base:` with nothing behind it */
+    if (n->kind != YAML_MAP) return d; /* `base:` without a value */
     if (read_like(r, d, yaml_get(n, "like")) && read_machine(r, d, yaml_get(n, "machine")) &&
         read_settings(r, yaml_get(n, "set"), "set", &d->sets) && read_mechs(r, d, yaml_get(n, "mech")) &&
         read_settings(r, yaml_get(n, "mech_set"), "mech_set", &d->mech_sets))

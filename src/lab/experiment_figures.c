@@ -147,7 +147,7 @@ static void read_papers(struct experiment_reading *r, struct lab_figure *f, cons
         const struct yaml_node *name = &n->keys[i], *figure = &n->items[i];
         if (!paper_has(e, figure->text))
             yaml_error(&e->file, figure, r->diags, "the workloads' descriptions have them under 'papers:'",
-                       "%s says nothing of '%s' for any of these workloads", e->paper, figure->text);
+                       "%s has no '%s' for any of these workloads", e->paper, figure->text);
         else if (!put_paper(e, f, name->text, figure->text))
             yaml_error(&e->file, name, r->diags, NULL,
                        "no column and no measure of this figure is called '%s'", name->text);

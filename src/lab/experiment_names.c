@@ -186,7 +186,7 @@ static bool refuse_cost(struct binding *b, const struct expr_leaf *leaf, enum co
         return refuse(b, leaf, "as in cost(linebacker), cost(linebacker.vtt)",
                       "no column has a mechanism '%.*s'", len, leaf->name);
     case COST_NO_PART:
-        return refuse(b, leaf, hint, "'%.*s' stores nothing that is called '%s'", len, leaf->name,
+        return refuse(b, leaf, hint, "'%.*s' stores nothing called '%s'", len, leaf->name,
                       leaf->name + len + 1);
     case COST_NO_STORAGE:
         return refuse(b, leaf, "`heddle list mechanisms --cost` shows what each stores",
@@ -198,7 +198,8 @@ static bool refuse_cost(struct binding *b, const struct expr_leaf *leaf, enum co
     UNREACHABLE("an answer that does not exist");
 }
 
-/* Some column knows it, or that of the owner; the first that has the mechanism says what is wrong. */
+/* True: some column, or the owner's, has it. Otherwise the first column that has the mechanism gives the
+ * reason. */
 static bool bind_cost(struct binding *b, struct expr_leaf *leaf)
 {
     enum cost_answer answer = COST_NOT_HERE;
@@ -212,7 +213,7 @@ static bool bind_cost(struct binding *b, struct expr_leaf *leaf)
     return ok;
 }
 
-/* The tables of the columns' machines can be read, and one has one. */
+/* True: the tables of the columns' machines can be read, and at least one machine has a table. */
 static bool check_tables(struct binding *b, const struct expr_leaf *leaf)
 {
     const char *read = "";
@@ -266,11 +267,10 @@ static bool bind_paper(struct binding *b, struct expr_leaf *leaf)
     char hint[160] = "the workloads' descriptions have them under 'papers:'";
     if (near) snprintf(hint, sizeof hint, "did you mean '%.100s'?", near);
     vec_free(&names);
-    return found ||
-           refuse(b, leaf, hint, "%s says nothing of '%s' for any of these workloads", e->paper, leaf->name);
+    return found || refuse(b, leaf, hint, "%s has no '%s' for any of these workloads", e->paper, leaf->name);
 }
 
-/* A condition decides whether a run is made: it cannot ask that run. */
+/* A condition decides whether a run is made, so it cannot use results of that run. */
 static bool bind_name_of_others(struct binding *b, struct expr_leaf *leaf)
 {
     if (!bind_name(b, leaf)) return false;
@@ -323,8 +323,8 @@ static bool bind_leaf(void *context, struct expr_leaf *leaf)
     }
 }
 
-/* Where the text of a node begins in the file; not exact when it does not stand there as it is (folded,
- * with escapes). */
+/* Where the text of a node begins in the file; not exact when the file has it in another form (folded, with
+ * escapes). */
 static struct expr_source source_of(const struct yaml_tree *t, const struct yaml_node *n)
 {
     struct expr_source out = {&t->src, n->line, n->col, false};

@@ -12,8 +12,8 @@
  *     harmonic(ipc / base.ipc)   pearson(gain, hits)          over all workloads: lab/mean.h
  *     at('bfs', ipc)   near(ipc)                              of another workload; with its neighbours
  *
- * This file does not know what the names stand for: the reader of an experiment binds them, and the maker of
- * a figure gives their values. */
+ * This file does not know the meaning of names: the reader of an experiment binds them, and figure_values.c
+ * gives their values. */
 #ifndef HEDDLE_EXPR_H
 #define HEDDLE_EXPR_H
 

@@ -14,7 +14,7 @@ static uint32_t workload_at(const struct experiment *e, const char *name)
 
 /* ---- rows: workloads, means of classes, the mean ---- */
 
-/* Of measures over all workloads there is one row. */
+/* Measures over all workloads have one row. */
 static bool is_over(const struct experiment *e, const struct lab_figure *f)
 {
     for (uint32_t i = 0; i < f->measure_count; i++)

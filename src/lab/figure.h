@@ -31,7 +31,7 @@ struct figure_claim {
     enum verdict verdict;
 };
 
-/* How our value of one workload agrees with the paper's (docs/experiments.md). */
+/* How our value of one workload compares with the paper's (docs/experiments.md). */
 enum agreement {
     /* A run is missing, the paper says nothing, or the measure has neither threshold nor classes. */
     AGREEMENT_NONE,
@@ -45,7 +45,7 @@ enum agreement {
 struct figure_cell {
     /* Indices of the experiment; workload = UINT32_MAX: the mean. */
     uint32_t workload, column, measure;
-    /* Of a mean: the class whose workloads it is of; NULL: all. */
+    /* For a mean, the class of its workloads; NULL: all. */
     const char *class_mean;
     /* NAN = open. */
     double value;

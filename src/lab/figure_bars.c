@@ -43,7 +43,7 @@ void bar_add(struct bar_result *b, const struct figure_set *set)
     }
 }
 
-/* What the aim asks for: a share of them is rounded up. */
+/* The number that the aim asks for; a share is rounded up. */
 static uint32_t wanted(const struct bar_result *b)
 {
     const struct lab_bar *bar = b->bar;

@@ -1,7 +1,7 @@
 /* figure_claims.c: see figure_claims.h. */
 #include "lab/figure_claims.h"
 
-/* What is not reproduced says why. */
+/* The verdict "not reproduced" names what does not hold. */
 void figure_claim_verdict(const struct figure_claim *c, char out[TABLE_TEXT_BYTES])
 {
     const char *why = c->verdict != VERDICT_NOT ? ""

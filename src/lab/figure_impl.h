@@ -15,7 +15,7 @@ struct figure_values {
     struct store *store;
     /* The launch that is asked for; launch 0: whole runs. */
     struct expr_kernel kernel;
-    /* What is known of each cell without a job, then of each job: enum job_known of figure_values.c. */
+    /* The state of each cell without a job, then of each job: enum job_known of figure_values.c. */
     uint8_t *state;
     /* [workload * column_count + column]: what oracles chose. */
     uint32_t *chosen;

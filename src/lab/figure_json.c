@@ -101,7 +101,7 @@ static bool is_numeric(const struct experiment *e, const struct lab_figure *f)
     return f->column_count > 0;
 }
 
-/* Of a heat map over two parameters: their names, and where each column stands. */
+/* For a heat map over two parameters: their names, and the position of each column. */
 static void json_axes(const struct experiment *e, const struct lab_figure *f, struct strbuf *out)
 {
     if (!f->axes[0]) return;

@@ -59,7 +59,8 @@ void figure_print_claims(const struct figure_data *d, uint32_t width, struct str
     figure_claims_table(d, &t);
     uint32_t used = (CLAIM_COLUMNS - 1) * GAP;
     for (int i = 0; i < CLAIM_COLUMNS; i++) used += i == CLAIM_METRIC ? 0 : t.columns.data[i].width;
-    uint32_t room = width > used ? width - used : 0; /* the metric is cut first: the id says the same */
+    uint32_t room = width > used ? width - used : 0; /* the metric is cut first, since the id has the same
+                                                      * information */
     uint32_t *metric = &t.columns.data[CLAIM_METRIC].width;
     *metric = MAX(MIN(*metric, room), (uint32_t)METRIC_MIN);
     text_table_print(&t, MAX(width, used + METRIC_MIN), out);

@@ -28,17 +28,17 @@ void figure_values_close(struct figure_values *v)
     vec_free(&v->tables);
 }
 
-/* What an expression is evaluated for. */
+/* The cell for which an expression is evaluated. */
 struct spot {
     struct figure_values *v;
     uint32_t workload, column;
-    /* Of one launch; launch 0: of the whole run. */
+    /* The launch that is asked for; launch 0: the whole run. */
     struct expr_kernel kernel;
 };
 
 static double leaf_value(void *context, const struct expr_leaf *leaf);
 
-/* A store that cannot be read is not one without the number. */
+/* Keeps an error of the store: that it cannot be read must not look as if the number were missing. */
 static void note_error(struct figure_values *v)
 {
     const char *error = store_error(v->store);
@@ -104,7 +104,7 @@ static uint32_t choose(struct figure_values *v, uint32_t workload, uint32_t colu
         best = c->choices[i];
         best_value = value;
     }
-    if (v->open) best = FIGURE_NO_CHOICE; /* the missing one might have been the best */
+    if (v->open) best = FIGURE_NO_CHOICE; /* the missing run might be the best */
     v->open = v->open || was_open;
     return best;
 }
@@ -245,7 +245,7 @@ static double over_value(const struct spot *s, const struct expr_leaf *leaf)
     return value;
 }
 
-/* A workload that experiment_narrow() left out is not there: its value is open. */
+/* A workload that experiment_narrow() left out has an open value. */
 static uint32_t workload_named(struct figure_values *v, const char *name)
 {
     const struct experiment *e = v->plan->experiment;

@@ -15,7 +15,7 @@
 
 static bool is_tie(double a, double b) { return fabs(a - b) <= CLAIM_TIE * MAX(fabs(a), fabs(b)); }
 
-/* Does ours lie beyond the paper's bound? */
+/* Is our value beyond the paper's bound? */
 static bool bound_holds(const struct figure_claim *c)
 {
     return c->claim->relation == CLAIM_ABOVE ? c->ours > c->paper : c->ours < c->paper;

@@ -1,9 +1,9 @@
 /* job.c: what determines a run, as text; its hash; and the command that makes it.
  *
- * (1) Everything that can change a statistic is in the text. (2) Nothing else is: not the build folder,
- * the compiler, the host, the number of threads, nor how a setting was spelled. (3) The text of a run of
- * another version of the simulator differs in the line of the simulator alone, and in parameters that this
- * version did not have. */
+ * (1) Everything that can change a statistic is in the text. (2) Nothing else is in it: neither the build
+ * folder, the compiler, the host and the number of threads, nor the spelling of a setting. (3) The text of a
+ * run of another version of the simulator differs in the line of the simulator alone, and in parameters that
+ * this version did not have. */
 #include "lab/job.h"
 
 #include "base/hash.h"
@@ -110,7 +110,7 @@ static bool add_workload(const struct lab_job *job, struct strbuf *out, struct d
     return ok;
 }
 
-/* Of a file its content counts, not its name. */
+/* The content of a file counts, not its name. */
 static bool add_file_param(const struct param_row *r, const void *object, struct strbuf *out,
                            struct diag_list *diags)
 {
@@ -282,9 +282,9 @@ void job_command(const struct lab_job *job, struct strbuf *out)
 
 uint64_t job_memory(const struct lab_job *job)
 {
-    /* Upper bounds of what runs of the suite took: bfs tiny 13 MB with 15 SMs and 99 MB with 68; small
-     * ones up to 73 MB and paper ones up to 570 MB of data (lbm). A size of the user's own is taken to
-     * need a gigabyte. */
+    /* Upper bounds of what runs of the suite took: bfs tiny 13 MB with 15 SMs and 99 MB with 68; small ones
+     * up to 73 MB and paper ones up to 570 MB of data (lbm). A size that a user has defined is estimated at a
+     * gigabyte. */
     enum { MB = 1 << 20, SM_BYTES = 2 * MB };
     static const struct {
         const char *size;

@@ -32,8 +32,8 @@ struct lab_job {
 bool job_seal(struct lab_job *job, struct diag_list *diags);
 /* Version of this simulator and a hash of its sources. */
 const char *job_simulator(void);
-/* What determines the run, one `name: value` a line: the simulator's sources, the bytes of the program and
- * of its PTX file, its arguments and seed, the run options that change results, the whole machine with
+/* All that determines the run, one `name: value` a line: the simulator's sources, the bytes of the program
+ * and of its PTX file, its arguments and seed, the run options that change results, the whole machine with
  * every parameter as it will be, the mechanisms with theirs (a shared object by its bytes). For `heddle
  * query`, and to see why a run was repeated. Of another version of the simulator, parameters that it did not
  * have are left out where they have their default. False with diagnostics. */

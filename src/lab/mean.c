@@ -14,7 +14,7 @@ const char *mean_title(enum mean_kind kind)
     return is_mean ? "mean" : mean_names[kind];
 }
 
-/* What a value adds to the sum of which the mean is made. */
+/* The term of a value in the sum for this mean. */
 static double term(enum mean_kind kind, double v)
 {
     switch (kind) {

@@ -1,4 +1,5 @@
-/* mean.h: one number of many workloads': means, the smallest and the largest, and how two series agree. */
+/* mean.h: one number for the values of many workloads: means, smallest, largest, and how well two series
+ * agree. */
 #ifndef HEDDLE_MEAN_H
 #define HEDDLE_MEAN_H
 
@@ -20,9 +21,9 @@ enum mean_kind {
 /* As files and figures call them. */
 extern const char *const mean_names[MEAN_KINDS];
 
-/* What tables call the row. */
+/* The name of its row in tables. */
 const char *mean_title(enum mean_kind kind);
-/* NAN of no values, and where a value has no such mean: a geometric one of a negative number. */
+/* NAN without values, and where such a mean does not exist, as the geometric mean of a negative number. */
 double mean_of(enum mean_kind kind, const double *values, uint32_t count);
 
 /* A function over all workloads, as expressions call it: the means, and

@@ -13,7 +13,7 @@ enum { ITERATIONS_MAX = 200, HALVINGS_MAX = 30, SEARCH_STEPS = 80 };
 #define RANK_TOLERANCE 1e-10
 /* The iteration ends when no weight changes by more than this share. */
 #define WEIGHT_TOLERANCE 1e-11
-/* What rounding may add to the deviance. */
+/* The most that rounding can add to the deviance. */
 #define DEVIANCE_TOLERANCE 1e-13
 
 struct negbin_solver {
@@ -79,7 +79,7 @@ static void solver_close(struct negbin_solver *s)
     free(s->eta);
 }
 
-/* Between the data and their mean, so that none is 0. False: all data are. */
+/* Starts with means between the data and their average, so that none is 0. False: all data are 0. */
 static bool start_eta(struct negbin_solver *s)
 {
     double mean = 0;

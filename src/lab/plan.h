@@ -22,7 +22,7 @@ struct plan {
     uint32_t job_count;
     /* [workload * column_count + column] -> job, PLAN_NO_JOB or PLAN_LATER: plan_job() */
     uint32_t *cell;
-    /* Of the jobs of plan_advance(). */
+    /* Memory of the jobs that plan_advance() adds. */
     struct arena texts;
 };
 

@@ -5,8 +5,8 @@
  *     model(NAME)       a setting is the file of a model that the experiment trained
  *     per: kernel       the run of a table with what was best for each launch
  *
- * Nothing is remembered between two calls but the cells that were decided: what is in the store decides, so a
- * sweep that was stopped goes on, and a report finds the same runs as the sweep that made them. */
+ * Between two calls only the decided cells are kept: the content of the store decides all others. So a sweep
+ * that was stopped can go on, and a report finds the same runs as the sweep that made them. */
 #include "core/machine.h"
 #include "lab/column_param.h"
 #include "lab/plan_impl.h"

@@ -14,7 +14,7 @@ static bool is_before(const struct profile_point *at, uint32_t n, uint32_t p)
     return at->n < n || (at->n == n && at->p < p);
 }
 
-/* Where a tuple stands, or would stand. */
+/* The position of a tuple, or the one where it would be inserted. */
 static uint32_t position(const struct profile_kernel *k, uint32_t n, uint32_t p)
 {
     uint32_t low = 0, high = k->points.len;

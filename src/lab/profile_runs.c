@@ -60,7 +60,7 @@ static bool is_true(const struct json_node *map, const char *key)
     return n && n->kind == JSON_BOOL && n->number != 0;
 }
 
-/* Does the launch count? One that overlaps others has no cycles of its own. */
+/* Does the launch count? The cycles of a launch that overlaps others are not known. */
 static bool takes(const struct profile_ask *ask, const struct json_node *kernel)
 {
     return count_of(kernel, "cycles") >= MAX(ask->cycles_min, 1u) && !is_true(kernel, "overlapped") &&
@@ -133,7 +133,8 @@ static const struct json_node *find_launch(const struct json_node *kernels, cons
     return NULL;
 }
 
-/* What a run at (n, p) says of all launches. Of a kernel with fewer warps the first run at a tuple counts. */
+/* Adds the results of a run at (n, p) to all launches. For a kernel with fewer warps the first run at a tuple
+ * counts. */
 static void add_run(struct gathering *g, const struct json_node *kernels, uint32_t n, uint32_t p)
 {
     for (uint32_t i = g->first; i < g->profile->kernels.len; i++) {

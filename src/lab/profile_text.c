@@ -60,12 +60,12 @@ struct profile_reading {
     /* The line, cut into words as it is read; `at` is what is left of it. */
     char *text, *at;
     bool has_head;
-    /* The kernel that the lines are of: it has these. NULL: none yet. */
+    /* The kernel to which the lines belong, and which of its lines were read. NULL: no kernel yet. */
     struct profile_kernel *kernel;
     bool has_all, has_one;
 };
 
-/* At a word of the line, or at its end. */
+/* Reports an error at a word of the line, or at the end of the line. */
 static bool refuse(struct profile_reading *r, const char *word, const char *hint, const char *what)
 {
     const int col = word ? (int)(word - r->text) + 1 : 1;
@@ -123,7 +123,7 @@ static bool read_window(struct profile_reading *r, struct poise_window *w)
     return read_end(r);
 }
 
-/* Is the kernel that ends here whole? */
+/* Has the kernel that ends here all of its lines? */
 static bool check_kernel(struct profile_reading *r)
 {
     const struct profile_kernel *k = r->kernel;
@@ -179,12 +179,13 @@ static bool read_points(struct profile_reading *r)
     return true;
 }
 
-/* Lines that are of the kernel above. */
+/* Reads a line that belongs to the kernel above it. */
 static bool read_of_kernel(struct profile_reading *r, char *key)
 {
     bool *has = !strcmp(key, "all") ? &r->has_all : !strcmp(key, "one") ? &r->has_one : NULL;
     if (!has && strcmp(key, "n") != 0)
-        return refuse(r, key, "machine, simulator, warps, kernel, all, one or n", "a line does not begin so");
+        return refuse(r, key, "machine, simulator, warps, kernel, all, one or n",
+                      "no line begins with this word");
     if (!r->kernel) return refuse(r, key, NULL, "there is no kernel above this line");
     if (!has) return read_points(r);
     if (*has) return refuse(r, key, NULL, "the kernel has this line twice");

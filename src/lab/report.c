@@ -79,7 +79,7 @@ static bool put_runs(const struct report *r, FILE *out, char **error)
             strbuf_putc(&json, '}');
             put_escaped(out, &json);
             first = false;
-        } else if (store_error(r->store)) { /* else it was not made yet */
+        } else if (store_error(r->store)) { /* otherwise it has not been made */
             ok = report_fail(error, "run %s: %s", keys[i], store_error(r->store));
         }
     }

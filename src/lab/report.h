@@ -14,7 +14,7 @@ struct report {
     const char *version;
     /* Version and hash of the simulator that made the runs. */
     const char *simulator;
-    /* Of each run no more than what it is, cycles and IPC. */
+    /* Include only name, state, cycles and IPC of each run. */
     bool is_brief;
 };
 

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Loads that have names. */
+/* Loads whose numbers have names: load1 to load4. */
 enum { LOADS = 4 };
 
 /* Slots for warps, threads and CTAs come first, then what CTAs take of the SM. */
@@ -102,7 +102,7 @@ static bool put_resident(const struct json_node *root, const struct json_node *k
  * of the launch with the most. */
 struct load {
     double lines, unique_lines, missed_lines, merged_lines, stride, stride_share, heaviest, pc;
-    /* in which it was met */
+    /* its position in the order in which loads were met */
     uint32_t order;
 };
 

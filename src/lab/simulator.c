@@ -10,7 +10,7 @@ const char simulator_versions_sql[] =
     " datetime(max(finished), 'unixepoch') AS newest"
     " FROM run GROUP BY run.simulator ORDER BY max(finished) DESC, run.simulator";
 
-/* What a look at all versions found. */
+/* The result of a search through all versions. */
 struct search {
     const char *digits;
     uint32_t found;

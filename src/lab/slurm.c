@@ -87,7 +87,7 @@ const struct slurm_task_state *slurm_find(const struct slurm_answer *a, const ch
     return NULL;
 }
 
-/* "name|job|index|STATE"; sacct: "name|job_index|STATE". What squeue said stands. */
+/* "name|job|index|STATE"; sacct: "name|job_index|STATE". States from squeue are kept. */
 static void read_answer(char *text, struct slurm_answer *out, bool is_sacct)
 {
     char *save = NULL;

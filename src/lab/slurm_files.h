@@ -3,7 +3,7 @@
  *   slurm.jobs           a line an array: TOKEN JOB; JOB is `-` from before sbatch until its answer
  *   slurm-TOKEN.list     a line a task: KEY, file for statistics, words of the command, separated by tabs
  *   slurm-TOKEN.sh       the script of the array
- *   slurm-TOKEN-N.out    what task N printed itself: nothing, if all is well
+ *   slurm-TOKEN-N.out    the output of task N itself: empty, if it succeeded
  * All are read and written under the folder's lock. */
 #ifndef HEDDLE_SLURM_FILES_H
 #define HEDDLE_SLURM_FILES_H
@@ -16,7 +16,7 @@ struct slurm_array {
     /* "" = not known. */
     char job[24];
     VEC(char *) keys;
-    /* Slurm is done with it, and so are we. */
+    /* All of its tasks have ended and were gathered. */
     bool over;
 };
 struct slurm_arrays {

@@ -1,5 +1,5 @@
-/* slurm_head.h: the head of a sweep on a cluster: what it knows, and its two halves: submission, and
- * following what was submitted. */
+/* slurm_head.h: the head of a sweep on a cluster: its state, and its two halves, which submit tasks and
+ * follow them. */
 #ifndef HEDDLE_SLURM_HEAD_H
 #define HEDDLE_SLURM_HEAD_H
 
@@ -16,7 +16,7 @@ struct slurm_head {
     uint32_t array_max, made;
     double asked_at, looked_at, refused_at;
     bool has_no_accounting;
-    /* Slurm does not answer, and this was said. */
+    /* Slurm does not answer, and the user was told. */
     bool is_silent;
 };
 

@@ -1,4 +1,4 @@
-/* slurm_submit.c: from waiting tasks to job arrays, each noted in slurm.jobs before sbatch is called. */
+/* slurm_submit.c: from waiting tasks to job arrays, each recorded in slurm.jobs before sbatch is called. */
 #include "base/output.h"
 #include "lab/slurm_head.h"
 
@@ -8,8 +8,8 @@
 
 static bool is_open(const struct sweep_task *t) { return t->state != TASK_DONE && t->state != TASK_FAILED; }
 
-/* Tasks of arrays that are new to us: this sweep's own of another life, or another head's. The newest
- * array with a run is the one that counts. */
+/* Takes tasks of arrays that this process does not know: of an earlier process of this sweep, or of another
+ * head. If several arrays have a run, the newest counts. */
 void slurm_attach(struct slurm_head *h)
 {
     slurm_arrays_read(&h->arrays, h->r->o->folder);

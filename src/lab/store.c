@@ -189,7 +189,7 @@ static bool make_tables(struct store *s)
     snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
              STORE_APPLICATION, STORE_SCHEMA);
     if (!store_script(s, "BEGIN IMMEDIATE")) return false;
-    enum file_kind kind = look_at_file(s); /* another process may have been faster */
+    enum file_kind kind = look_at_file(s); /* another process may have made it meanwhile */
     bool ok = kind == FILE_OURS ||
               (kind == FILE_EMPTY && store_script(s, store_schema_sql) && store_script(s, pragmas));
     if (ok) return store_script(s, "COMMIT");

@@ -34,7 +34,7 @@ void store_hold(struct store *s, const char *key, const char *who, uint32_t seco
 /* The run was not made: gives the lease back, as if it had never been taken. */
 void store_give_up(struct store *s, const char *key, const char *who);
 
-/* What a run left behind. */
+/* The outcome of a run. */
 struct store_outcome {
     /* Exit status; 128 + signal. */
     int status;
@@ -62,14 +62,14 @@ double store_stat(struct store *s, const char *key, const char *name);
 double store_kernel_stat(struct store *s, const char *key, uint64_t launch, const char *name);
 /* The number of the `nth` launch of a kernel, from 1; 0: there is none. */
 uint64_t store_kernel_launch(struct store *s, const char *key, const char *kernel, uint32_t nth);
-/* Tells of each launch, in the order of their numbers. False: the store cannot be read. */
+/* Calls back for each launch, in the order of their numbers. False: the store cannot be read. */
 typedef void (*store_launch)(void *context, uint64_t launch, const char *kernel);
 bool store_kernels(struct store *s, const char *key, store_launch tell, void *context);
 /* The JSON that --stats left, but for its legend. False: no such run, or it has none. */
 bool store_document(struct store *s, const char *key, struct strbuf *out);
-/* A run for the report, as a JSON object (docs/store.md): what it is, its state, error, command,
- * statistics, stall stack, kernels, loads, time series. STORE_BRIEF: what it is but for its simulator, its
- * cycles and IPC, and what figures draw of it; a thirtieth of the bytes. False: no such run. */
+/* A run for the report, as a JSON object (docs/store.md): identity, state, error, command, statistics, stall
+ * stack, kernels, loads, time series. STORE_BRIEF: the identity without the simulator, cycles and IPC, and
+ * what figures draw; a thirtieth of the bytes. False: no such run. */
 enum store_detail { STORE_WHOLE, STORE_BRIEF };
 bool store_run_json(struct store *s, const char *key, enum store_detail detail, struct strbuf *out);
 

@@ -13,7 +13,7 @@ enum {
     DOCUMENT_BYTES_MAX = 1000000000
 };
 
-/* What the time series keeps as rows; the document has all. */
+/* The statistics of the time series that become rows; the document has all. */
 static const char *const series_names[] = {"sm.occupancy",
                                            "sm.share_issued",
                                            "sm.share_data_mem",
@@ -119,7 +119,7 @@ static bool write_stat(struct value_writer *w, const char *name, const struct js
 
 /* ---- the parts ---- */
 
-/* All of a scope: its own numbers, then each group's. */
+/* Stores all numbers of a scope: its own, then those of each group. */
 static bool put_totals(struct store *s, int64_t run, const struct json_node *total)
 {
     struct value_writer w;
@@ -143,7 +143,7 @@ static bool write_number(void *context, const char *name, double value)
     return write_value(context, name, &n);
 }
 
-/* What follows from kernels and loads: run_stats.h. */
+/* Stores the numbers that follow from kernels and loads: run_stats.h. */
 static bool put_run_stats(struct store *s, int64_t run, const struct json_node *root)
 {
     struct value_writer w;
@@ -233,7 +233,7 @@ static bool put_kernels(struct store *s, int64_t run, const struct json_node *ke
 bool store_put_legend(struct store *s, const struct json_node *legend)
 {
     if (!legend || legend->kind != JSON_MAP) return true;
-    /* Nothing is written where nothing is new: most runs have the legend of the one before. */
+    /* The legend is written only if it has changed: most runs have the same one as the run before. */
     sqlite3_stmt *q = store_prepare(s,
                                     "INSERT INTO legend VALUES(?1, ?2, ?3) ON CONFLICT(name) DO UPDATE SET"
                                     " unit = ?2, help = ?3 WHERE unit <> ?2 OR help <> ?3",

@@ -160,7 +160,7 @@ static void put_kernels(struct store *s, int64_t run, struct strbuf *out)
  * side. */
 struct matrix {
     VEC(int64_t) bins;
-    /* SMs that miss or hold anything, and those before them; SMs that the statistic has room for */
+    /* SMs up to the last one that misses or holds anything; SMs that the statistic has room for */
     uint32_t sms, side;
 };
 

@@ -9,8 +9,8 @@
 
 /* ---- processes ---- */
 
-/* Clock ticks since boot at which the process began: a number that came back is another process. 0 = there
- * is none. */
+/* Clock ticks since boot at which the process began: a process with the same number and another start is
+ * another process. 0 = there is none. */
 static uint64_t process_start(long pid)
 {
     char path[64], text[1024];
@@ -94,7 +94,7 @@ enum store_state store_state(struct store *s, const char *key)
     return state;
 }
 
-/* Free to take: failed, or the lease is old, our own already, or of a process that is gone. */
+/* Can the run be taken? It has failed, or its lease is old, ours already, or of a process that is gone. */
 #define TAKE_SQL                                                                                             \
     "INSERT INTO run(" STORE_JOB_COLUMNS ", state, who, lease, started)"                                     \
     " VALUES(" STORE_JOB_VALUES ", 'running', ?13, ?14, ?15)"                                                \
@@ -129,7 +129,7 @@ void store_give_up(struct store *s, const char *key, const char *who)
 {
     store_clear_error(s);
     const char *by = who ? who : s->me;
-    /* A run that had failed before is a failed one again; another one was never there. */
+    /* A run that had failed before the lease is marked as failed again; any other run is removed. */
     if (store_exec(s,
                    "UPDATE run SET state = 'failed', who = NULL, lease = NULL WHERE key = ?1 AND who = ?2"
                    " AND state = 'running' AND finished IS NOT NULL",

@@ -120,7 +120,7 @@ static void put_evictor(const struct load_sum *l, struct strbuf *out)
     put_member("evictor_share", most.lines / l->evicted, out);
 }
 
-/* What a load does not have, evicted lines or prefetches or a known source, takes no room in the page. */
+/* Members without a value (evicted lines, prefetches, the source) are left out, to keep the page small. */
 static void put_load(const struct load_sum *l, double references, struct strbuf *out)
 {
     strbuf_puts(out, "{\"kernel\":");

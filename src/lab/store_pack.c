@@ -31,9 +31,9 @@ static void pack_bytes(struct packer *p, const char *text, size_t len, ZSTD_EndD
     for (size_t left = 1; p->ok && (left || in.pos < in.size);) {
         ZSTD_outBuffer out = {block, sizeof block, 0};
         left = ZSTD_compressStream2(p->stream, &out, &in, mode);
-        assert(!ZSTD_isError(left)); /* it has its memory, and its parameters are ours */
+        assert(!ZSTD_isError(left)); /* cannot fail: the memory is there and the parameters are constants */
         p->ok = fwrite(block, 1, out.pos, p->file.file) == out.pos;
-        if (mode == ZSTD_e_continue) left = 0; /* what it holds back comes later */
+        if (mode == ZSTD_e_continue) left = 0; /* the rest is written later */
     }
 }
 
@@ -186,7 +186,7 @@ struct unpacker {
     bool is_damaged;
 };
 
-/* More text behind that which is there. False: there is none. */
+/* Reads more text after the text that is there. False: the file has ended. */
 static bool unpack_more(struct unpacker *u)
 {
     char out_block[BLOCK_BYTES];
@@ -253,7 +253,7 @@ static struct store_run read_run(const struct json_node *n)
                               .finished = (int64_t)json_get_number(n, "finished", 0)};
 }
 
-/* What is wrong with the run; NULL = nothing. */
+/* Returns what is wrong with the run; NULL = nothing. */
 static const char *check_run(const struct store_run *r, const struct json_node *document)
 {
     char key[HASH128_CHARS + 1];

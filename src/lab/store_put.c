@@ -30,7 +30,7 @@ static void machine_name(const char *machine, struct strbuf *out)
     strbuf_add(out, name, n > 5 && !strcmp(name + n - 5, ".yaml") ? n - 5 : n);
 }
 
-/* False with s->error when what determines the run is no longer what its key was made of. */
+/* False with s->error when files or sources that determine the run have changed since its key was made. */
 bool store_row_texts(struct store *s, const struct lab_job *job, struct store_row_texts *t)
 {
     *t = (struct store_row_texts){0};
@@ -96,7 +96,7 @@ static bool line_has(const char *line, size_t len, const char *word)
     return found && found < line + len;
 }
 
-/* An error of whoever printed it, or a fault that the simulator tells of. */
+/* Is the line an error message, or a fault that the simulator reports? */
 static bool is_telling(const char *line, size_t len)
 {
     static const char ours[] = "heddle: ";
@@ -104,7 +104,7 @@ static bool is_telling(const char *line, size_t len)
            (!strncmp(line, ours, sizeof ours - 1) && !line_has(line, len, "warning"));
 }
 
-/* The line of the log that says most: the first that tells of an error, else the last one. */
+/* The most useful line of the log: the first that reports an error, else the last line. */
 static void telling_line(const char *log, struct strbuf *out)
 {
     const char *best = NULL, *last = NULL;

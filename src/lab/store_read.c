@@ -19,7 +19,7 @@ double store_stat(struct store *s, const char *key, const char *name)
     return value;
 }
 
-/* Statements that count as reading, and yet change what this connection or another sees. */
+/* Statements that SQLite treats as reading, but that change what this connection or another one sees. */
 static int refuse_settings(void *context, int action, const char *a, const char *b, const char *c,
                            const char *d)
 {

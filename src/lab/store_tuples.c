@@ -1,6 +1,6 @@
-/* store_tuples.c: where Poise went in a run, for the map that the page draws of warp tuples: how often it
- * predicted each {N, p} and settled there, and the way of one SM through its first epoch. From the notes of
- * the run's document. */
+/* store_tuples.c: the warp tuples of Poise in a run, for the map that the page draws: how often it predicted
+ * each {N, p} and settled there, and the path of one SM through its first epoch. All of it comes from the
+ * notes in the run's document. */
 #include "lab/store_impl.h"
 
 struct place {
@@ -10,7 +10,7 @@ struct tuples {
     VEC(struct place) places;
     /* n and p in turn */
     VEC(uint64_t) path;
-    /* whose path it is; has it begun, and come to its end? */
+    /* the SM of the path; has the path begun, and ended? */
     double sm;
     bool has_begun, has_ended;
 };

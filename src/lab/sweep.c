@@ -1,5 +1,5 @@
-/* sweep.c: the frame of a sweep: what is there already, leases, progress, the end. Who makes the runs is
- * in sweep_local.c and sweep_slurm.c.
+/* sweep.c: the common part of sweeps: runs that exist already, leases, progress, the end. sweep_local.c and
+ * sweep_slurm.c make the runs.
  *
  * A run belongs to the sweep that holds its lease in the store. (1) A lease is held again four times
  * before it would run out. (2) What another sweep makes is looked at now and then: when its lease has
@@ -20,7 +20,7 @@ static void task_over(struct sweep_task *t, enum task_state state, bool had)
     t->had = had;
 }
 
-/* What the store says of a run that is not ours. */
+/* Reads the state of a run that another sweep has from the store. */
 static void look_up(struct sweep_run *r, struct sweep_task *t, bool had)
 {
     switch (store_state(r->store, t->job->key)) {
@@ -120,7 +120,7 @@ void sweep_end_task(struct sweep_run *r, struct sweep_task *t)
         return;
     }
     look_up(r, t, false);
-    t->made = true; /* also where another sweep of this folder was faster to gather it */
+    t->made = true; /* also if another sweep of this folder has gathered it */
     if (taken && t->state == TASK_DONE) {
         r->work_done += t->work;
         r->seconds_done += t->seconds;
@@ -128,7 +128,8 @@ void sweep_end_task(struct sweep_run *r, struct sweep_task *t)
     }
 }
 
-/* What the store has at the start. A failed run is left as it is, unless it is asked for again. */
+/* Marks the runs that the store has at the start. A failed run counts as done, unless failed runs are to be
+ * made again. */
 static void look_at_store(struct sweep_run *r)
 {
     for (uint32_t i = 0; i < r->tasks.len; i++) {

@@ -25,7 +25,7 @@ struct sweep_options {
     bool is_terminal;
     /* Submit to Slurm instead: enum sweep_slurm. */
     uint32_t slurm;
-    /* Handed to sbatch; NULL ends them. */
+    /* Options for sbatch; NULL ends them. */
     const char *const *slurm_options;
     /* Set by a signal. */
     volatile int *stop;

@@ -178,8 +178,8 @@ static bool key_of(const char *name, char key[JOB_KEY_CHARS + 1])
     return true;
 }
 
-/* A run takes its lease before it makes files, so files without a lease have no owner. What has an end is
- * for the store; a sweep on Slurm may be away from its runs, and its files stay as long as it has jobs. */
+/* A run takes its lease before it makes files, so files without a lease are left over. Files of a run with an
+ * end are for the store. A head of Slurm may not be running, so its files stay as long as it has jobs. */
 static bool is_stale(struct store *s, const char *folder, const char *key)
 {
     return !sweep_has_end(folder, key) && store_state(s, key) != STORE_RUNNING;

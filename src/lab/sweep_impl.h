@@ -1,5 +1,5 @@
-/* sweep_impl.h: what the parts of a sweep share: its tasks, the files of its folder, and who makes the
- * runs. */
+/* sweep_impl.h: what the parts of a sweep share: its tasks, the files of its folder, and the interface of
+ * what makes the runs. */
 #ifndef HEDDLE_SWEEP_IMPL_H
 #define HEDDLE_SWEEP_IMPL_H
 
@@ -37,11 +37,10 @@ struct sweep_task {
     double start;
     /* How long it took. */
     double seconds;
-    /* of Slurm */
-    /* Where it is: index of struct slurm_sweep's arrays, task number from 1. */
+    /* On Slurm: index of its array in struct slurm_sweep, and its task number, from 1. */
     uint32_t array, index;
     uint32_t tries;
-    /* Slurm no longer has it, and its end is not to be seen; 0 = it is not missing. */
+    /* since when Slurm does not have it and its end is not visible; 0 = it is not missing. */
     double missing_since;
 };
 
@@ -52,7 +51,7 @@ struct sweep_run {
     VEC(struct sweep_task) tasks;
     /* key -> struct sweep_task * */
     struct map by_key;
-    /* Who holds the leases; NULL = this process. */
+    /* The holder of the leases; NULL = this process. */
     char *who;
     uint32_t lease_seconds, workers;
     double start, held_at, looked_at;
@@ -75,7 +74,7 @@ double sweep_task_seconds(const struct sweep_run *r, const struct sweep_task *t)
 double sweep_seconds_left(const struct sweep_run *r, double now);
 
 /* ---- leases and states: sweep.c ---- */
-/* True: the run is ours to make. Else its state says what became of it. */
+/* True: this sweep makes the run. Otherwise its state is set. */
 bool sweep_claim(struct sweep_run *r, struct sweep_task *t);
 /* Holds our leases, and looks at what others make. */
 void sweep_keep(struct sweep_run *r);
@@ -104,8 +103,8 @@ struct sweep_memory {
 };
 /* The memory for all runs, of what is free at the start. */
 uint64_t sweep_budget(uint64_t free_bytes);
-/* May one more run start beside `runs` others? The only one always may: it may do with less than was
- * thought, and else its failure is kept. */
+/* Is there memory for one more run beside `runs` others? A run alone may always start: it may need less than
+ * estimated, and if it fails, the failure is stored. */
 bool sweep_fits(const struct sweep_memory *m, uint32_t runs, uint64_t needs, uint64_t free_now);
 
 /* ---- who makes the runs. False: printed why. ---- */

@@ -8,7 +8,7 @@ static const char *const state_names[] = {[STORE_ABSENT] = "to make",
                                           [STORE_DONE] = "done",
                                           [STORE_FAILED] = "failed"};
 
-/* Of another version of the simulator no run is made. */
+/* Runs of another version of the simulator cannot be made. */
 static const char *state_name(const struct sweep_task *t, enum store_state state)
 {
     return state == STORE_ABSENT && t->job->simulator ? "missing" : state_names[state];
@@ -34,7 +34,7 @@ static void json_row(const struct sweep_run *r, const struct sweep_task *t, enum
     strbuf_free(&command);
 }
 
-/* Of the column with the machines: overlays have long names. */
+/* The width of the column with the machines, which have long names. */
 static int machine_width(const struct sweep_run *r)
 {
     enum { WIDTH_MIN = 11 };

@@ -10,7 +10,7 @@
 struct worker {
     struct lab_child child;
     struct sweep_task *task;
-    /* the statistics' file until the run has ended well */
+    /* the name of the statistics' file until the run has succeeded */
     char *part;
 };
 
@@ -23,7 +23,7 @@ struct local {
 
 uint64_t sweep_budget(uint64_t free_bytes)
 {
-    return free_bytes - free_bytes / 10; /* the rest is for others */
+    return free_bytes - free_bytes / 10; /* the rest is left for other processes */
 }
 
 bool sweep_fits(const struct sweep_memory *m, uint32_t runs, uint64_t needs, uint64_t free_now)

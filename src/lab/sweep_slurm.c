@@ -1,12 +1,11 @@
 /* sweep_slurm.c: the runs on a cluster. This process, the head, submits job arrays, looks into the folder
  * for what their tasks left, and asks Slurm what became of the others.
  *
- * (1) Every array is noted in slurm.jobs before sbatch is called, and its name is its token: a head that
- * is killed at any moment finds it again, and submits nothing twice. Several heads may share a folder.
- * (2) A run is over when its KEY.end is in the store, whatever Slurm says. Only a task that Slurm has
- * given up without one is submitted again, SUBMITS_MAX times in all.
- * (3) A file may be seen late on a network's file system: a task that came to its end has GRACE_SECONDS
- * for it. */
+ * (1) Every array is recorded in slurm.jobs before sbatch is called, and its name is its token: a head that
+ * is killed at any moment finds it again, and submits nothing twice. Several heads may share a folder. (2) A
+ * run is over when its KEY.end is in the store, whatever Slurm says. Only a task that Slurm has given up
+ * without one is submitted again, SUBMITS_MAX times in all. (3) A file may be seen late on a network's file
+ * system: a task that came to its end has GRACE_SECONDS for it. */
 #include "lab/slurm_head.h"
 
 #include <unistd.h>
@@ -89,7 +88,7 @@ static void fail(struct slurm_head *h, struct sweep_task *t, const char *why)
 
 static void lost(struct slurm_head *h, struct sweep_task *t, const char *why)
 {
-    if (sweep_has_end(h->r->o->folder, t->job->key)) return; /* it is seen at the next look */
+    if (sweep_has_end(h->r->o->folder, t->job->key)) return; /* it will be seen at the next look */
     const struct slurm_array *a = &h->arrays.items.data[t->array];
     if (t->tries >= SUBMITS_MAX) {
         fail(h, t, why);
@@ -115,7 +114,7 @@ static void judge(struct slurm_head *h, struct sweep_task *t, double now)
         return;
     case SLURM_LOST: lost(h, t, s->text); return;
     case SLURM_GONE:
-        if (!*a->job) { /* noted, but the head was killed before sbatch */
+        if (!*a->job) { /* it was recorded, but the head was killed before it called sbatch */
             t->state = TASK_WAITING;
             t->tries--;
             return;
@@ -125,7 +124,7 @@ static void judge(struct slurm_head *h, struct sweep_task *t, double now)
     }
     if (t->missing_since <= 0) t->missing_since = now;
     if (now - t->missing_since > GRACE_SECONDS)
-        lost(h, t, s ? "it ended and left nothing" : "Slurm does not know it any more");
+        lost(h, t, s ? "it ended without a result" : "Slurm does not know it any more");
 }
 
 static bool is_alive(const struct slurm_head *h, uint32_t array)
@@ -156,7 +155,7 @@ static void retire(struct slurm_head *h)
     }
 }
 
-/* Does squeue know one of our tasks no more? */
+/* Is one of our tasks missing from squeue? */
 static bool misses_some(const struct slurm_head *h)
 {
     for (uint32_t i = 0; i < h->r->tasks.len; i++) {

@@ -10,7 +10,7 @@
 
 #define RATE_DEFAULT                                                                                         \
     300000.0             /* warp instructions a second: bfs, small, fermi, on a busy machine of two cores */
-#define WORK_DEFAULT 1e6 /* of a size that was not measured */
+#define WORK_DEFAULT 1e6 /* for a size that was not measured */
 
 /* Seconds that runs of a workload took, by "workload size". */
 struct earlier {
@@ -137,7 +137,7 @@ double sweep_seconds_left(const struct sweep_run *r, double now)
         const struct sweep_task *t = &r->tasks.data[i];
         if (t->state == TASK_DONE || t->state == TASK_FAILED) continue;
         double left = sweep_task_seconds(r, t);
-        /* a run that takes longer than was thought is taken to be nearly done */
+        /* a run that takes longer than estimated counts as nearly done */
         if (t->state == TASK_RUNNING && t->start > 0) left = MAX(left - (now - t->start), left * 0.05);
         sum += left;
         longest = MAX(longest, left);

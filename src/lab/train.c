@@ -72,7 +72,7 @@ static bool is_same_kernel(const struct profile_kernel *a, const struct profile_
     return !strcmp(a->workload, b->workload) && !strcmp(a->name, b->name);
 }
 
-/* The rows that a model is fitted to: those kept, but for one kernel's (NULL: all). */
+/* The rows that a model is fitted to: the kept ones except those of one kernel (NULL: all kept ones). */
 struct train_sample {
     double *x, *n, *p;
     uint32_t count, columns;
@@ -107,7 +107,7 @@ static void sample_free(struct train_sample *s)
     free(s->p);
 }
 
-/* In millionths, as the machine has them; those of features that the fit did without are 0. */
+/* Weights in millionths, as the machine has them; 0 for features that the fit left out. */
 static const char *round_weights(const struct negbin_fit *fit, uint32_t without,
                                  int64_t weights[POISE_FEATURES])
 {

@@ -2,7 +2,8 @@
  *
  * The target of a kernel is its tuple with the highest score (profile_score.h), scaled from the kernel's
  * warps to the slots of a scheduler. Two regressions (negbin.h) learn N and p from the features of Table 5.3,
- * which are computed as the machine computes them. Kernels that say little are left out (Table 5.5). */
+ * which are computed as the machine computes them. Kernels with little information are left out (Table
+ * 5.5). */
 #ifndef HEDDLE_TRAIN_H
 #define HEDDLE_TRAIN_H
 
@@ -14,7 +15,7 @@ struct train_options {
     /* What a kernel must gain at its target, and the cycles that it must have with all warps. */
     double gain_min;
     uint64_t cycles_min;
-    /* Of the regression; negative: the likeliest one. */
+    /* Dispersion of the regression; negative: the likeliest one. */
     double dispersion;
     /* Names of workloads that are left out. */
     const char *const *excluded;
@@ -25,7 +26,7 @@ struct train_options {
 /* Table 5.5; the dispersion is that of the thesis's tool where it is not given. */
 extern const struct train_options train_defaults;
 
-/* "x1" is 0; POISE_FEATURES: no feature is called so. */
+/* The number of a feature by its name: "x1" is 0; POISE_FEATURES: there is no such feature. */
 uint32_t train_feature(const char *name);
 
 /* Why a kernel is in the training set, or not. */
@@ -57,8 +58,8 @@ struct train_result {
 bool train_fit(const struct train_set *t, const struct train_options *o, struct train_result *out,
                struct diag_list *diags);
 
-/* How far predictions are from targets, over the kernels that are kept: |predicted - target| / target in %,
- * and |predicted - target| in warps; means. */
+/* Mean errors of predictions over the kernels that are kept: |predicted - target| / target in %, and
+ * |predicted - target| in warps. */
 struct train_errors {
     uint32_t count;
     double n_percent, p_percent, n_warps, p_warps;

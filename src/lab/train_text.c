@@ -22,7 +22,7 @@ static bool is_first_of_workload(const struct train_set *t, uint32_t row)
     return t->rows.data[row].use != TRAIN_EXCLUDED;
 }
 
-/* A line for each workload: which launches of which kernels, of how many. */
+/* A line for each workload: the kernels, and how many of their launches are used. */
 static void put_workload(const struct train_set *t, uint32_t first, const char *begin, struct strbuf *out)
 {
     const struct profile_kernel *of = t->rows.data[first].kernel;

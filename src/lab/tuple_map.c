@@ -44,7 +44,7 @@ static bool is_whole(const struct tuple_map *m, const struct profile_kernel *k)
     return true;
 }
 
-/* Those of the launches with the most warps. */
+/* The tuples of the launches with the most warps. */
 static void make_grid(struct tuple_map *m, const struct profile *p)
 {
     for (uint32_t i = 0; i < p->kernels.len; i++) m->warps = MAX(m->warps, p->kernels.data[i].warps);
@@ -111,7 +111,7 @@ static const struct profile_kernel *launch_of(const struct profile *p, const str
     return NULL;
 }
 
-/* The launch to which a cycle belongs; NULL: it is not in the profile. */
+/* The launch in which a cycle lies; NULL: it is not in the profile. */
 static const struct profile_kernel *launch_at(const struct profile *p, const struct json_node *kernels,
                                               uint64_t cycle)
 {

@@ -35,24 +35,24 @@ struct map_epoch {
 
 struct tuple_map {
     const char *workload, *size, *machine;
-    /* Of the scheduler that has most; launches that count, and those that some run did not have. */
+    /* Warps of the scheduler that has most; launches that count, and those that some run did not have. */
     uint32_t warps, launches, left_out;
     /* Cycles of the launches that count, with all warps. */
     uint64_t cycles;
-    /* By n, then by p: those of the grid, and those off it that Poise was at. */
+    /* By n, then by p: tuples of the grid, and others at which Poise was. */
     VEC(struct map_tuple) tuples;
     /* In their order. `dropped`: notes that the run did not keep. */
     VEC(struct map_step) path;
     uint64_t dropped;
     /* In the order in which the first SM came to them. */
     VEC(struct map_epoch) epochs;
-    /* Of these launches under Poise; NAN: it did not run. */
+    /* Speed of these launches under Poise; NAN: it did not run. */
     double poise_speedup;
 };
 
 /* The launches of a profile together, each at its own tuple where it has fewer warps. */
 void tuple_map_make(struct tuple_map *m, const struct profile *p);
-/* What a run with Poise (its summary) did in these launches, which the map then points at. */
+/* Adds to the map what a run with Poise (its summary) did in these launches. */
 void tuple_map_add_poise(struct tuple_map *m, const struct profile *p, const struct json_node *run);
 void tuple_map_free(struct tuple_map *m);
 /* Regret by epoch, from the path; and of one tuple of a launch. */

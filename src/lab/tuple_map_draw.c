@@ -25,7 +25,7 @@ static struct grid_axis axis_of(const struct tuple_map *m, bool is_p)
     return a;
 }
 
-/* Of Poise's tuples between two values of the grid, the mark stands at the nearer one. */
+/* A tuple of Poise between two values of the grid is marked at the nearer one. */
 static uint32_t nearest(const struct grid_axis *a, uint32_t value)
 {
     uint32_t best = 0;
@@ -118,7 +118,7 @@ static void put_frequent(const struct tuple_map *m, enum map_kind kind, const ch
     strbuf_printf(out, "; %" PRIu64 " in all\n", sum);
 }
 
-/* The first epoch of the first SM that has one: what it went through. */
+/* The first epoch of the first SM that has one, as a path. */
 static void put_first_path(const struct tuple_map *m, struct strbuf *out)
 {
     const uint32_t sm = m->path.data[0].sm;
@@ -201,7 +201,7 @@ static void put_field(const char *key, const char *text, struct strbuf *out)
     strbuf_puts(out, ", ");
 }
 
-/* NAN where no SM came so far. */
+/* NAN for epochs that no SM reached. */
 static void put_epochs(const struct tuple_map *m, struct strbuf *out)
 {
     strbuf_puts(out, "],\n \"epochs\": [");

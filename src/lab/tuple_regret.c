@@ -1,6 +1,6 @@
-/* tuple_regret.c: what Poise's tuples cost in each of its epochs: cycles of the launch at the tuple, held for
- * the whole launch, over those at the best static tuple of this launch, less one. Of a tuple that was not
- * measured, the nearest one counts. */
+/* tuple_regret.c: the cost of Poise's tuples in each of its epochs: the cycles of the launch if it ran at the
+ * tuple throughout, divided by those at its best static tuple, minus one. For a tuple that was not measured
+ * the nearest one is used. */
 #include "lab/tuple_map.h"
 
 static uint32_t distance(const struct profile_point *at, uint32_t n, uint32_t p)

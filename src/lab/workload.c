@@ -212,7 +212,7 @@ static bool ends_in(const char *text, const char *end)
     return n > m && !strcmp(text + n - m, end);
 }
 
-/* A description that only its name would make a part of the folder. */
+/* Warns of a file in the folder that looks like a description, but has a name that is not read. */
 static void warn_of_loose(const char *folder, const char *name, struct diag_list *diags)
 {
     diag_add(diags, DIAG_WARNING, NULL, 0, 0, 0,

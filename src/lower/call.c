@@ -1,9 +1,8 @@
 /* call.c: calls that are not inlined.
  *
- * The convention (Heddle's own; the real one is not published). All registers are the caller's to save. R1
- * holds the frame pointer: the byte offset of the running function's frame in the thread's local memory.
- * Arguments and results lie in memory right below the callee's frame, the results first, each at its own
- * alignment:
+ * The convention (Heddle's own; the real one is not published). The caller saves all registers. R1 holds the
+ * frame pointer: the byte offset of the running function's frame in the thread's local memory. Arguments and
+ * results lie in memory right below the callee's frame, the results first, each at its own alignment:
  *
  *     caller's frame                       callee's frame
  *     | variables, spills |  results, arguments | ...

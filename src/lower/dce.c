@@ -1,7 +1,7 @@
 /* dce.c: dead code. A vreg is wanted when an instruction with an effect reads it, or one that computes a
- * wanted vreg; all others go, also where two dead values feed each other around a loop. An instruction
- * with several results loses the unwanted ones. Then liveness finds writes that are overwritten before
- * they are read. */
+ * wanted vreg; all others are removed, even where two dead values feed each other around a loop. An
+ * instruction with several results loses the unwanted ones. Then liveness finds writes that are overwritten
+ * before they are read. */
 #include "base/bitset.h"
 #include "lower/liveness.h"
 #include "lower/opnd.h"

@@ -1,6 +1,6 @@
 /* fold.c: the walk: copies and constants go to their uses, then each instruction is simplified
  * (fold_algebra.c), combined with its makers (fold_combine.c), or evaluated (fold_eval.c). Nothing is moved
- * and nothing removed; what became useless is left to dce.c. */
+ * or removed; dce.c removes what became useless. */
 #include "lower/fold.h"
 
 enum { COPY_CHAIN_MAX = 8 };

@@ -182,7 +182,7 @@ static bool signature_fits(const struct routine *callee, const struct mir_call *
     return call->arg_count == callee->ptx->param_count && call->ret_count == callee->ptx->ret_count;
 }
 
-/* What an image, or a routine, holds. */
+/* The sizes of an image, or of a routine. */
 struct bulk {
     uint64_t insts, names;
 };

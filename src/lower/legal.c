@@ -2,10 +2,10 @@
  *
  * Heddle's own instructions take a constant in any place. NVIDIA's take one per instruction (a constant-bank
  * word or an immediate); memory instructions take their address and data from registers, except for absolute
- * shared and frame addresses; zero is free everywhere (RZ). Compilers pay for the rest with moves and
- * registers, so lowering does too: register and instruction counts are then those of silicon. Within
- * a block one move serves all uses. Known from: SASS listings of nvdisasm (for example "MOV R5, 0x4;
- * IMAD.WIDE R2, R0, R5, c[0x0][0x160]"). */
+ * shared and frame addresses; zero is free everywhere (RZ). All other cases cost compilers moves and
+ * registers, so lowering spends them too: register and instruction counts are then those of silicon. Within a
+ * block one move serves all uses. Known from: SASS listings of nvdisasm (for example "MOV R5, 0x4; IMAD.WIDE
+ * R2, R0, R5, c[0x0][0x160]"). */
 #include "lower/opnd.h"
 #include "lower/pass.h"
 

@@ -120,7 +120,7 @@ static bool select_routine(struct lowering *l, struct image *m, struct routine *
     }
     if (!u->ptx->has_body) {
         diag_add(l->diags, DIAG_ERROR, &l->ptx->source, u->ptx->line, 1, 1, "link it in, or give its PTX too",
-                 "function '%s' is declared but nowhere defined", u->ptx->name);
+                 "function '%s' is declared but not defined", u->ptx->name);
         l->refused[index] = true;
         return false;
     }
@@ -262,7 +262,7 @@ static void image_free(struct image *m)
     vec_free(&m->prog.shared_offsets);
 }
 
-/* The words of the first thing that is lacking, up to the advice. */
+/* The reason why the first unsupported instruction cannot run, up to the advice. */
 static char *lack_need(struct arena *a, const struct diag *d)
 {
     const char *why = d->hint ? d->hint : d->message;
@@ -279,8 +279,8 @@ static uint32_t declared_shared_bytes(const struct ptx_func *f)
     return (uint32_t)MIN(at, (uint64_t)UINT32_MAX);
 }
 
-/* A kernel that needs what is lacking: a program can ask for its name, parameters and bounds, but not run
- * it. */
+/* A kernel that needs a feature that is not modelled: a program can ask for its name, parameters and bounds,
+ * but not run it. */
 static struct isa_kernel *refused_kernel(struct lowering *l, const struct ptx_func *f,
                                          const struct diag_list *lacks)
 {

@@ -122,9 +122,9 @@ struct mir_prog {
     /* where the image's data lives */
     struct arena *arena;
     const struct ptx_module *ptx;
-    /* what is wrong with the program: the module is refused */
+    /* errors of the program: the module is refused */
     struct diag_list *diags;
-    /* what the kernel needs and Heddle does not model: the kernel is refused */
+    /* features that the kernel needs and Heddle does not model: the kernel is refused */
     struct diag_list *lacks;
     /* the kernel that the image is for */
     const struct ptx_func *entry;

@@ -175,7 +175,7 @@ static void note_write(struct sched *s, uint32_t n, uint32_t v)
 }
 
 /* True when the address base of `a` is written at node `from` or later: then equal bases are not equal
- * addresses. The writes of the node under work are not noted yet. */
+ * addresses. The writes of the node under work are not recorded yet. */
 static bool base_changes(const struct sched *s, const struct mir_inst *a, uint32_t from)
 {
     return a->src[0].kind == MIR_VREG && s->last_def[a->src[0].v] > from;

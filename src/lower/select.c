@@ -2,8 +2,8 @@
  *
  * One PTX instruction becomes one or a few machine instructions (select.h has the invariants); what an opcode
  * becomes is in the select_*.c file of its family. Errors of all instructions are gathered before selection
- * gives up. What is wrong refuses the module; what Heddle lacks (sel_lack) refuses the kernels that need it,
- * when they are launched. */
+ * gives up. An error of the program refuses the module; a feature that Heddle lacks (sel_lack) refuses the
+ * kernels that need it, when they are launched. */
 #include "lower/select.h"
 
 static bool sel_is_half(enum ptx_type t)

@@ -268,8 +268,7 @@ static void sel_undefined_function(struct sel *s, const char *name)
                  "'%s' is part of the device-side CUDA runtime (dynamic parallelism), which is not supported",
                  name);
     else
-        sel_error(s, "link the module that defines it", "function '%s' is declared but nowhere defined",
-                  name);
+        sel_error(s, "link the module that defines it", "function '%s' is declared but not defined", name);
 }
 
 void sel_call(struct sel *s)

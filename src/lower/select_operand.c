@@ -92,7 +92,7 @@ static struct mir_opnd sel_func_address(struct sel *s, const struct ptx_operand 
     const struct ptx_func *f = o->func;
     if (!f->has_body) f = ptx_find_func(s->prog->ptx, f->name);
     if (sel_class(t) != MIR_D) return sel_bad_operand(s, o, "a function's address has 64 bits");
-    if (!f || !f->has_body) return sel_bad_operand(s, o, "the function is declared but nowhere defined");
+    if (!f || !f->has_body) return sel_bad_operand(s, o, "the function is declared but not defined");
     return (struct mir_opnd){.kind = MIR_SYM, .v = mir_sym(s->prog, f->name, true)};
 }
 

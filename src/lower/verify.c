@@ -1,6 +1,6 @@
 /* verify.c: the invariants of mir.h, checked between the steps: after selection, folding and allocation in
- * every build, after every other step in debug builds (routine_check). What a step got wrong is refused
- * here with a diagnostic, before it can do harm further on. */
+ * every build, after every other step in debug builds (routine_check). An error of a step is reported here
+ * with a diagnostic, before later steps use its result. */
 #include "lower/liveness.h"
 #include "lower/opnd.h"
 #include "lower/pass.h"
@@ -59,7 +59,7 @@ static void check_targets(struct verify *c, const struct mir_inst *in)
             check(c, call->args[i] < f->slots.len, "unknown argument slot");
         for (uint32_t i = 0; i < call->ret_count; i++)
             check(c, call->rets[i] < f->slots.len, "unknown result slot");
-        check(c, in->op == ISA_OP_CALLI || call->callee, "direct call of nothing");
+        check(c, in->op == ISA_OP_CALLI || call->callee, "direct call without a callee");
         break;
     }
     default: break;
@@ -72,7 +72,7 @@ static void check_labels(struct verify *c)
     for (uint32_t i = 0; i < c->f->insts.len; i++) {
         const struct mir_inst *in = &c->f->insts.data[i];
         if (in->op != MIR_OP_LABEL) continue;
-        check(c, !placed[in->target], "a label stands twice");
+        check(c, !placed[in->target], "a label appears twice");
         placed[in->target] = true;
     }
     for (uint32_t i = 0; i < c->f->insts.len; i++) {

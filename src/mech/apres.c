@@ -1,5 +1,5 @@
-/* apres.c: APRES (Oh et al., ISCA'16, section IV; figure 5): LAWS and SAP in one state, so that each tells
- * the other what it knows. LAWS sends the group of a load that missed to SAP; SAP prefetches for it, and
+/* apres.c: APRES (Oh et al., ISCA'16, section IV; figure 5): LAWS and SAP in one state, so that each can use
+ * the results of the other. LAWS sends the group of a load that missed to SAP; SAP prefetches for it, and
  * sends the warps that it prefetched for back, which go to the head of the queue: their loads merge with the
  * prefetches or find the lines before these are evicted.
  *

@@ -3,8 +3,8 @@
  *
  * With as many CTAs on the SM as fit, rows are left over; `warps` and `ctas`, the limits of a static limit
  * (swl.warps, swl.ctas) beside it, count the rows of the warps that it holds back as well (DUR). (1) The
- * capacity changes when a kernel's first CTA starts. Left out: other kernels on the SM at the same time; the
- * newest one decides. */
+ * capacity changes when a kernel's first CTA starts. Left out: several kernels on the SM at the same time;
+ * the newest one sets the capacity. */
 #include "heddle/mechanism.h"
 
 struct cacheext_params {

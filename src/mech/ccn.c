@@ -5,7 +5,8 @@
  * queue of its SM, where requests that pass go first. At the head of the request queue of each other SM it is
  * looked up in the shadow tags. A line that is found is read from the L1, which takes a cycle from the SM
  * there, and travels back the other way through the response queues, where a new response goes first. A
- * request that comes round unanswered goes to the L2. What finds the CCN buffer full goes there at once.
+ * request that comes round unanswered goes to the L2. A miss that finds the CCN buffer full goes to the L2 at
+ * once.
  *
  * Invariants. (1) The shadow tags are the L1's own (l1_probe): they "always contain an identical copy". So a
  * line is found while it is valid: not before its data has come, and not after a store, a replacement or a
@@ -30,10 +31,10 @@ enum ccn_mode { CCN_BASIC, CCN_THROTTLED, CCN_IDEAL };
 static const char *const ccn_modes[] = {"basic", "throttled", "ideal", NULL};
 
 enum {
-    /* of a request on the ring: 26 bits of tag and the number of its SM */
+    /* bits of a request on the ring: 26 of tag and the number of its SM */
     CCN_REQUEST_TAG_BITS = 26,
     CCN_REQUEST_BYTES = 4,
-    /* of a shadow tag: the upper bits of an address (4.4.3), beside the valid bit */
+    /* bits of a shadow tag: the upper bits of an address (4.4.3), beside the valid bit */
     CCN_SHADOW_TAG_BITS = 24
 };
 
@@ -170,7 +171,7 @@ static enum mech_fit ccn_check(const void *params, const struct mech_machine *ma
     else {
         fit = MECH_FITS_POORLY;
         snprintf(reason, MECH_REASON_BYTES,
-                 "the only SM has nobody to share with: all of its misses go to the L2");
+                 "a single SM has no other SM to share with: all of its misses go to the L2");
     }
     return fit;
 }
@@ -232,15 +233,15 @@ static bool ccn_is_on(struct ccn *c)
 
 /* ---- 4.4.2: requests ---- */
 
-/* What travels: the words of a message of the ring. The first is the line, as MECH_RING_HOLDERS wants it. */
+/* The words of a message of the ring. The first is the line, as MECH_RING_HOLDERS requires. */
 struct ccn_packet {
     uint64_t line;
-    /* of the miss */
+    /* the cycle of the miss */
     uint64_t cycle;
     uint32_t token;
     /* the SM that asks */
     uint16_t asker;
-    /* in a response: of the request; and for statistics alone, how old the line is (copy_as_of) */
+    /* in a response: hops of the request and, for statistics alone, the age of the line (copy_as_of) */
     uint16_t hops;
     uint64_t as_of;
 };

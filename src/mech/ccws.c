@@ -197,8 +197,8 @@ static void ccws_score(struct ccws *c, uint32_t warp, uint64_t now)
 
 /* ---- the gate ---- */
 
-/* What lets loads issue: how many warps of `ranked` are among those that may, and the sum of all scores of
- * those that may, which has reached the cutoff. */
+/* The prefix of warps whose loads may issue: how many warps of `ranked` it has, and the sum of all its
+ * scores, which has reached the cutoff. */
 struct ccws_prefix {
     uint32_t ranked;
     uint64_t sum;
@@ -230,8 +230,8 @@ static struct ccws_prefix ccws_split(const struct ccws *c, uint64_t now, uint64_
     return p;
 }
 
-/* Cycles until time alone lets another warp in: the sum falls below the cutoff, or the lowest ranked warp is
- * back at the base, where slots decide. 0: nobody is held back. */
+/* Cycles until falling scores let another warp in: the sum falls below the cutoff, or the lowest ranked warp
+ * is back at the base, where slots decide. 0: no warp is held back. */
 static uint32_t ccws_next_change(const struct ccws *c, const struct ccws_prefix *p, uint64_t now)
 {
     if (!c->gated_count) return 0;
@@ -241,7 +241,7 @@ static uint32_t ccws_next_change(const struct ccws *c, const struct ccws_prefix 
     return next < UINT32_MAX ? (uint32_t)next : UINT32_MAX;
 }
 
-/* Votes for what has changed of the gate. */
+/* Votes, where the gate has changed. */
 static void ccws_vote(struct ccws *c, const uint64_t gated[], uint64_t now)
 {
     bool is_changed = false;

@@ -1,5 +1,5 @@
-/* ccws.h: the lost locality detector and the gate of CCWS (ccws.c), for mechanisms that start from what it
- * finds. */
+/* ccws.h: the lost locality detector and the gate of CCWS (ccws.c), also for mechanisms that begin with its
+ * result. */
 #ifndef HEDDLE_MECH_CCWS_H
 #define HEDDLE_MECH_CCWS_H
 
@@ -21,14 +21,14 @@ struct ccws_warp {
 struct ccws {
     const struct ccws_params *params;
     const struct mech_ports *ports;
-    /* the cycle at which time alone changes the gate; 0: none */
+    /* the cycle at which falling scores change the gate; 0: none */
     uint64_t next;
     /* the victim tag arrays: by slot, set and way; of a set the oldest tag first, 0 = empty */
     uint64_t *tags;
     uint32_t sets;
     struct ccws_warp warps[MECH_WARPS_MAX];
     uint64_t here[MECH_BANKS_MAX], here_count;
-    /* sums over the warps that are here */
+    /* sums over the resident warps */
     uint64_t hits, issued;
     /* slots of the warps whose score is above the base, highest first */
     uint16_t ranked[MECH_WARPS_MAX];

@@ -7,10 +7,10 @@
  * every fill take a bank, those of the L1's own ways as well, because the storage is one (Linebacker, 5.6); a
  * hit that finds its bank taken is a cycle late. (3) A live register whose row holds a line is in the L2: a
  * warp that reads it issues nothing for `restore` cycles. It waits behind the instruction that reads, not
- * before: which one comes next is known when it issues. The rule for rarely used registers is not known from
- * the text that is at hand: `idle` cycles without a use stand for the compiler's marks and the hardware of
- * the paper. Left out: the renaming of registers (a line's row is its number, from the top of the file), and
- * the traffic of registers to the L2 and back. */
+ * before: which one comes next is known when it issues. The available text does not give the rule for rarely
+ * used registers: `idle` cycles without a use stand for the compiler's marks and the hardware of the paper.
+ * Left out: the renaming of registers (a line's row is its number, from the top of the file), and the traffic
+ * of registers to the L2 and back. */
 #include "mech/cost.h"
 
 #include "heddle/mechanism.h"
@@ -38,7 +38,7 @@ struct cerf {
     /* registers of a thread of the newest kernel; rows that CTAs own */
     uint32_t registers, owned;
     uint64_t next_sample;
-    /* by bank: warps that may issue */
+    /* [bank]: warps that may issue */
     uint64_t vote[MECH_BANKS_MAX];
     uint64_t restores, restore_waits, hits, reads, writes, conflicts, resizes, lines_max, dormant_rows,
         samples;
@@ -248,7 +248,7 @@ static uint32_t cerf_extra_hit(void *state, uint32_t set, uint32_t way)
     return cerf_access(c, (way >= own ? way - own : way) * c->ports->l1_sets + set, false);
 }
 
-/* Which of the rows the line fills does not matter: banks are as likely. */
+/* It does not matter which of the rows the line fills: all banks are equally likely. */
 static void cerf_on_l1_fill(void *state, const struct mech_l1_fill *e)
 {
     struct cerf *c = state;

@@ -8,7 +8,7 @@
 /* An address as the papers count it. */
 enum { COST_ADDRESS_BITS = 48 };
 
-/* Picojoules of an access to a table of less than half a KB, and to a larger one: what CACTI gave for
+/* Picojoules of an access to a table of less than half a KB, and to a larger one: the results of CACTI for
  * Linebacker's load monitor and a partition of its tag table (Oh et al., ISCA'19, Table 3), rounded. */
 #define COST_SMALL_TABLE_PJ 0.3
 #define COST_LARGE_TABLE_PJ 2.0

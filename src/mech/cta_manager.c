@@ -12,7 +12,7 @@ void cta_manager_init(struct cta_manager *c, const struct mech_ports *ports, uin
 
 static void cta_set(struct cta_manager *c, uint32_t slot, enum cta_state state)
 {
-    c->count[c->ctas[slot].state]--; /* that of CTA_NONE wraps around, and means nothing */
+    c->count[c->ctas[slot].state]--; /* the count of CTA_NONE wraps around, and is not used */
     c->count[state]++;
     c->ctas[slot].state = state;
 }
@@ -45,7 +45,7 @@ static bool cta_move(struct cta_manager *c, uint32_t slot, bool is_out)
 static void cta_balance(struct cta_manager *c)
 {
     while (c->stacked && c->count[CTA_ACTIVE] + c->count[CTA_COMES] < c->most) {
-        if (!cta_move(c, c->stack[c->stacked - 1], false)) break; /* one is coming: tried again then */
+        if (!cta_move(c, c->stack[c->stacked - 1], false)) break; /* one is coming back: try again then */
         c->stacked--;
     }
     cta_limit(c);

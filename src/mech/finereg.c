@@ -2,8 +2,8 @@
  *
  * The register file is split (IV): CTAs start in the ACRF with all their registers; a CTA whose warps all
  * wait for memory moves its live registers to the PCRF (pcrf.c), and another takes its rows. What is live
- * comes from a vector for each instruction (live_vectors.c), for each place at which a part of a warp goes
- * on: all diverged paths, lanes that wait at a reconvergence point, callers.
+ * comes from a vector for each instruction (live_vectors.c), for each PC at which a part of a warp goes on:
+ * all diverged paths, lanes that wait at a reconvergence point, callers.
  *
  * Status (Table IV): a CTA's context is in the pipeline (2) or backed up (1), its registers in the ACRF (2)
  * or the PCRF (1). Active is 2/2. (1) A stalled CTA gives its slots to a ready one that is 1/2, which moves
@@ -28,7 +28,7 @@
 #include <stdio.h>
 
 enum {
-    /* from room in the ACRF until it is known whether a CTA comes */
+    /* from the time at which the ACRF has room until it is known whether a CTA comes */
     ANSWER_CYCLES = 4
 };
 
@@ -76,7 +76,7 @@ static bool finereg_admit(void *state, struct mech_admit *a)
     return a->registers.in_use + a->registers.asked <= acrf;
 }
 
-/* Would a CTA of the grid start, if it had rows of the ACRF? */
+/* Would a CTA of the grid start if it got rows of the ACRF? */
 static bool finereg_has_new(const struct finereg *f)
 {
     const uint64_t ctas = f->table.active + f->table.inactive + 1;
@@ -109,7 +109,8 @@ static uint32_t finereg_acrf_room(const struct finereg *f, uint32_t out)
     return used < rows ? rows - (uint32_t)used : 0;
 }
 
-/* What a CTA is to have: registers at rest or at work, at most these rows, at least these entries. */
+/* What a CTA must have to be chosen: registers in the PCRF or the ACRF, at most these rows, at least these
+ * entries. */
 struct finereg_wanted {
     uint8_t registers;
     uint32_t rows_max, entries_min;
@@ -254,7 +255,7 @@ static void finereg_begin_switch(struct finereg *f, uint32_t out, uint64_t cycle
     if (finereg_find_live(f, cycle, false)) finereg_decide(f, cycle);
 }
 
-/* Does all that can be done now, until rows move or a vector is waited for. */
+/* Switches CTAs until rows have to move or a vector has to come from memory. */
 static void finereg_serve(struct finereg *f, uint64_t cycle)
 {
     while (f->now.stage == SWITCH_NONE && !f->is_cooperative) {
@@ -291,7 +292,7 @@ static void finereg_on_memory_read(void *state, uint64_t cycle, uint32_t token)
     if (finereg_find_live(f, cycle, true)) f->ports->set_timer(f->ports->host, cycle, 1);
 }
 
-/* Entries or a CTA that could run have come: what stayed may go. */
+/* Entries have become free, or a CTA has become ready: stalled CTAs that stayed may leave. */
 static void finereg_retry(struct finereg *f, uint64_t cycle)
 {
     for (uint32_t i = 0; f->depleted && i < f->table.slots; i++) finereg_deplete(f, i, false, cycle);
@@ -301,7 +302,7 @@ static void finereg_on_cta(void *state, const struct mech_cta *e)
 {
     struct finereg *f = state;
     struct finereg_status *status = &f->status[e->cta_slot];
-    if (e->kind == MECH_CTA_PARKED || e->kind == MECH_CTA_UNPARKED) return; /* its own doing */
+    if (e->kind == MECH_CTA_PARKED || e->kind == MECH_CTA_UNPARKED) return; /* an event of its own switch */
     cta_table_hear(&f->table, e);
     finereg_count_rows(f, e->cycle);
     switch (e->kind) {

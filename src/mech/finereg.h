@@ -49,7 +49,7 @@ struct finereg {
     struct live_vectors vectors;
     struct finereg_status *status;
     struct finereg_switch now;
-    /* of the kernel that asked last: shared memory of a CTA and of the SM */
+    /* shared memory of a CTA of the kernel that asked last, and of the SM */
     uint64_t shared_asked, shared_limit;
     uint32_t asked_warps;
     bool is_cooperative;
@@ -67,8 +67,8 @@ extern const struct param_row finereg_param_rows[];
 extern const struct stat_row finereg_stat_rows[];
 extern const struct energy_row finereg_energy_rows[];
 enum mech_fit finereg_check(const void *params, const struct mech_machine *machine, char *reason);
-/* Looks the vectors of the CTA that is to leave up, warp by warp, until one has to come from memory;
- * has_come: the one that was waited for. True: all are there, and what is kept is known. */
+/* Looks up the vectors of the CTA that will leave, warp by warp, until one has to come from memory; has_come:
+ * that one has come. True: all vectors are there, and the registers to keep are known. */
 bool finereg_find_live(struct finereg *f, uint64_t cycle, bool has_come);
 /* Moves a row each way, as far as banks and entries let it. */
 void finereg_move_rows(struct finereg *f, uint64_t cycle);

@@ -1,5 +1,5 @@
-/* finereg_live.c: which registers of a stalled CTA FineReg (finereg.c) has to save: the union over all places
- * at which a part of each warp goes on, from the vectors of the instructions there. */
+/* finereg_live.c: which registers of a stalled CTA FineReg (finereg.c) has to save: the union over all PCs at
+ * which parts of each warp go on, from the vectors of the instructions there. */
 #include "mech/finereg.h"
 
 /* PCs of a warp that are looked up; a warp whose lanes and callers have more keeps all registers. */

@@ -12,7 +12,7 @@
 
 enum { LAWS_GROUPS_MAX = 64 };
 
-/* What the paper leaves open, as choices; the first of each is the default. */
+/* Choices that the paper leaves open; the first of each is the default. */
 enum laws_full { LAWS_FULL_NO_GROUP, LAWS_FULL_REPLACE };
 enum laws_empty { LAWS_EMPTY_MATCHES, LAWS_EMPTY_ALONE };
 enum laws_answer { LAWS_ANSWER_FIRST, LAWS_ANSWER_ALL };
@@ -63,7 +63,7 @@ struct laws {
     struct laws_stats stats;
 };
 
-/* What the L1's answer means to the group that waited for it. */
+/* The effect of the L1's answer on the group that waited for it. */
 enum laws_feedback { LAWS_NO_FEEDBACK, LAWS_HIT, LAWS_MISS };
 
 void laws_init(struct laws *l, const struct laws_params *params);

@@ -261,7 +261,7 @@ static void linebacker_monitor(struct linebacker *l, uint32_t pc, bool is_hit)
     l->lm_accesses++;
 }
 
-/* While monitoring, tags of all lines come in; then the lines whose last toucher was chosen. */
+/* While monitoring, tags of all lines come in; afterwards those of lines that a chosen load touched last. */
 static void linebacker_on_l1_evict(void *state, const struct mech_l1_evict *e)
 {
     struct linebacker *l = state;

@@ -23,12 +23,13 @@ enum vector_answer { VECTOR_HERE, VECTOR_COMES, VECTOR_RETRY };
 
 /* In init. entries: a power of two; bytes: of a vector. */
 void vectors_init(struct live_vectors *v, const struct mech_ports *ports, uint32_t entries, uint32_t bytes);
-/* Looks the vector of an instruction of a CTA up. COMES: it was asked for; vectors_arrived says when it is
- * here, and it is found then. RETRY: memory takes no more reads in this cycle. */
+/* Looks up the vector of an instruction of a CTA. COMES: it was asked for; vectors_arrived tells when it has
+ * come, and a lookup then finds it. RETRY: memory takes no more reads in this cycle. */
 enum vector_answer vectors_lookup(struct live_vectors *v, uint32_t cta, uint32_t pc);
 /* In on_memory_read. True: this was the newest that was asked for. */
 bool vectors_arrived(struct live_vectors *v, uint32_t token);
-/* The newest is no longer waited for; it is kept when it comes, unless another was asked for by then. */
+/* Nothing waits for the newest vector any more; it is stored when it comes, unless another one was asked for
+ * meanwhile. */
 void vectors_forget(struct live_vectors *v);
 /* Entry of an address. */
 uint32_t vectors_index(const struct live_vectors *v, uint64_t address);

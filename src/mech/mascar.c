@@ -6,7 +6,7 @@
  *
  * EP, equal priority: while it is not saturated, warps whose next instruction is to memory come first, so
  * that requests start early. MP, memory access priority: while it is saturated, one warp, the *owner*, may
- * miss. It has all of its data soon and can compute, where all warps together would each lack something.
+ * miss. It soon has all of its data and can compute, whereas with all warps loading each would lack some.
  * Warps whose next instruction is arithmetic come first, then the owner, then the others: their loads may
  * hit. The owner keeps its right until its next instruction needs one of its own loads, and all of its loads
  * have been taken by the L1; also until it waits at a barrier or ends. Then the head of the re-execution
@@ -17,7 +17,7 @@
  * has the queue (reexec_queue): it offers its head again when the load-store unit has nothing else, or when
  * the queue is full.
  *
- * (1) In MP no load of another warp than the owner misses, but for those that were let go before. (2) There
+ * (1) In MP no load of another warp than the owner misses, but for those that were allowed before. (2) There
  * is no deadlock: when nobody may miss, the misses under way come back and saturation ends. (3) What a warp
  * that has ended left in the queue is let go as the head of the queue, but does not own anything.
  *
@@ -175,7 +175,7 @@ static void mascar_own(struct mascar *m, int warp)
     m->owners++;
 }
 
-/* This load is at the head of what waits: the re-execution queue, if there is anything in it. */
+/* Is this load the head of the re-execution queue, or is the queue empty? */
 static bool mascar_is_head(const struct mascar *m, const struct mech_l1_access *a)
 {
     return !m->nacked_count || m->warps[a->warp].nacked == a->id;
@@ -260,7 +260,7 @@ static void mascar_on_warp(void *state, const struct mech_warp_event *e)
     if (e->is_start) w->lines_left = 0;
 }
 
-/* What a kernel that faulted has left is gone. */
+/* Forgets what a kernel that faulted has left. */
 static void mascar_on_kernel(void *state, bool is_start)
 {
     struct mascar *m = state;

@@ -14,15 +14,15 @@
  * always taken: a request of the program may wait for it, and it never waits for one. (6) A line that
  * was predicted to miss is not in its set when it is inserted: a run in which it is ends with an error.
  *
- * Open in the paper (all of it: docs/papers.md). While the request queue is full a request that needs a
- * slot waits at the tags of the slice, and those of the program behind it; the helper's results pass them
+ * Open in the paper (all of it: docs/papers.md). While the request queue is full a request that needs a slot
+ * waits at the tags of the slice, and those of the program behind it; the helper's results pass them
  * (mem/l2_claim.h). A slot is taken until the warp gets the request, that of an atomic until it is done: it
- * may come back to the queue, behind the insertion of its line. A read, write or atomic whose line an
- * earlier one of its kind waits for is answered with that one (morpheus.join), a read also with the one that
- * its warp is at. It keeps its slot until then. A line that all SMs want would otherwise be served once a
- * turn. The helper adds for every atomic: it is given the difference that the operations make to each word.
- * An atomic takes effect once, when its warp first gets it: one that misses then is there in the bytes that
- * are inserted. */
+ * may come back to the queue, behind the insertion of its line. A read, write or atomic whose line an earlier
+ * one of its kind waits for is answered with that one (morpheus.join), a read also with the one that its warp
+ * is at. It keeps its slot until then. A line that all SMs want would otherwise be served once a turn. The
+ * helper adds for every atomic: it is given the difference that the operations make to each word. An atomic
+ * takes effect once, when its warp first gets it: one that misses then is contained in the bytes that are
+ * inserted. */
 #include "mech/morpheus_state.h"
 
 #include <inttypes.h>
@@ -72,7 +72,7 @@ static bool has_room(const struct morpheus *m) { return m->inserts_waiting < m->
 
 static uint32_t all_sectors(const struct morpheus *m) { return (1u << m->ports->line_bytes / 32) - 1; }
 
-/* A line that is not inserted: what was written of it goes to DRAM. */
+/* A line is not inserted: its written sectors go to DRAM. */
 static void bypass(struct morpheus *m, uint64_t line, uint32_t written)
 {
     m->bypasses++;
@@ -303,7 +303,7 @@ static struct request request_of(const struct morpheus *m, const struct mech_req
     return r;
 }
 
-/* What the predictor says of a request; waits: its line is on its way. */
+/* The prediction for a request; waits: its line is on its way. */
 struct outlook {
     bool waits, is_hit;
 };

@@ -1,11 +1,11 @@
-/* morpheus.h: what the controller (morpheus.c) and the extended LLC kernel (morpheus_kernel.c) say to each
- * other.
+/* morpheus.h: the messages between the controller (morpheus.c) and the extended LLC kernel
+ * (morpheus_kernel.c).
  *
  * A warp of the kernel, which is a set of the extended LLC, has three lines of its controller's window: its
  * row of the warp status table; its entry of the read and write data buffers; and what an atomic adds. The
  * controller writes the first sector of the row and answers the warp's load of it; the warp stores into the
- * others. Each of these places is written once for a request, so that neither side sees what belongs to
- * another request.
+ * others. Each sector is written once for a request, so that neither side sees what belongs to another
+ * request.
  *
  * A warp loads its data buffer before it has a request. The load waits, and is answered together with that
  * of the row when a request comes that is not a read: so the bytes of a write or an insertion come with it.

@@ -8,7 +8,7 @@
  * rule packs and unpacks all levels.
  *
  * A register holds 2^level blocks (Figure 9): each lane has its delta of block `slot` in bits slot * (32 >>
- * level) and up. The base is the same in all lanes; where it is kept is the kernel's business.
+ * level) and up. The base is the same in all lanes; the kernel decides where to keep it.
  *
  * Lowering inlines the functions. Their instructions: 12, 3 and 4. */
 #ifndef HEDDLE_MECH_MORPHEUS_BDI_H

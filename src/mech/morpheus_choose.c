@@ -8,11 +8,11 @@
  * has been measured. The first launch of a kernel in a trial finds an extended LLC that is empty, and is not
  * measured. Trial and best number are compared kernel by kernel: the time that the launches of the best one
  * would have taken with the cycles per instruction of the trial. So launches of different length, and kernels
- * that alternate, are compared with their like. A trial that is faster by a margin becomes the best, and the
- * search goes on in its direction; where both sides of the best are worse the step is halved, and below the
- * smallest step the search stops, for good. Where no kernel was measured with both, the program does
- * something else by now: the best number is tried again with that. Where DRAM has little to do, more cache
- * has little to save: no larger number is tried.
+ * that alternate, are compared with the same kernel. A trial that is faster by a margin becomes the best, and
+ * the search goes on in its direction; where both sides of the best are worse the step is halved, and below
+ * the smallest step the search stops, for good. Where no kernel was measured with both, the program has
+ * changed its kernels: the best number is tried again with the new ones. Where DRAM is mostly idle, more
+ * cache can save little: no larger number is tried.
  *
  * Costs. A table of kernels, read and written once for each launch. Each trial is a change of roles, which
  * writes all dirty blocks to DRAM and leaves the extended LLC empty (core/roles.h), and at least two launches
@@ -20,7 +20,7 @@
  * nothing; roles do not change within a launch.
  *
  * Limits. A kernel whose launches differ in cycles per instruction for reasons of their own misleads the
- * search, and so does a program that does something else after the search has stopped. */
+ * search, and so does a program that changes its behaviour after the search has stopped. */
 #include "mech/morpheus_choose.h"
 
 #include "mech/morpheus_state.h"
@@ -80,7 +80,7 @@ static bool is_comparable(const struct choose *c)
     return is;
 }
 
-/* Of kernels that were measured with both numbers. */
+/* Compares the kernels that were measured with both numbers. */
 static bool trial_is_better(const struct choose *c, const struct morpheus_params *p)
 {
     wide best = 0, trial = 0;
@@ -174,7 +174,8 @@ static void decide(struct choose *c, const struct morpheus_params *p)
 
 /* ---- the hook ---- */
 
-/* A launch that had other roles says nothing of the trial: kernels that overlap keep roles from changing. */
+/* A launch that ran with other roles is not part of the trial: overlapping kernels can delay a change of
+ * roles. */
 uint32_t choose_sms(void *choice, const void *params, const struct mech_grid_run *ran)
 {
     struct choose *c = choice;

@@ -40,7 +40,7 @@ struct choose {
 
 /* The hook of this name: the state is a struct choose. */
 uint32_t choose_sms(void *choice, const void *params, const struct mech_grid_run *ran);
-/* Why the parameters do not go together; NULL: they do. */
+/* Why the parameters do not fit together; NULL: they do. */
 const char *choose_refuses(const struct morpheus_params *p);
 void choose_cost(const struct morpheus_params *p, struct mech_cost *cost);
 

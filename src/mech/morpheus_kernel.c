@@ -102,7 +102,8 @@ static void put_clear(struct ptx_text *t, const struct morpheus_kernel *k)
 /* ---- the loop ---- */
 
 /* Where requests end. The result comes first, then the next %data is asked for if this one was taken, then
- * the time at which the block was used last is noted. The path of a read that hits has one branch, or two. */
+ * the time at which the block was used last is stored. The path of a read that hits has one branch, or
+ * two. */
 static void put_end(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     const uint32_t result = offsetof(struct morpheus_row, result);

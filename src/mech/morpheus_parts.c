@@ -26,7 +26,7 @@ bool parts_compress(const struct morpheus_params *p, enum morpheus_store store)
     return p->compression && store != MORPHEUS_L1;
 }
 
-/* Why the parameters do not go together; NULL: they do. */
+/* Why the parameters do not fit together; NULL: they do. */
 static const char *refuse(const struct morpheus_params *p)
 {
     if (!parts_warps(p))

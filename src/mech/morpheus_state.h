@@ -12,7 +12,7 @@
 enum morpheus_predictor { PREDICTOR_BLOOM, PREDICTOR_PERFECT, PREDICTOR_NONE };
 enum morpheus_choose { CHOOSE_FIXED, CHOOSE_ONLINE };
 struct morpheus_params {
-    /* of morpheus_choose.c */
+    /* parameters of morpheus_choose.c */
     uint32_t choose, start, step, step_min, margin, dram_low;
     uint32_t cache_sms, predictor, filter_bytes, filter_hashes, inserts;
     /* by enum morpheus_store */
@@ -30,7 +30,7 @@ extern const struct energy_row morpheus_energy[];
 /* A request of the extended LLC, or an insertion, in the request queue or beside a line on its way. */
 struct request {
     struct request *next;
-    /* those for its line that are answered with it */
+    /* requests for its line that are answered with it */
     struct request *joined, *joined_last;
     /* enum morpheus_op; the request to answer, if it has one */
     uint32_t op, token;
@@ -42,7 +42,7 @@ struct request {
     /* that it writes, all of them for an atomic; those that a read wants */
     uint32_t sectors, wanted;
     uint64_t line, queued;
-    /* of the predictor: its look-up, or the one before its insertion */
+    /* the predictor's mark: of its look-up, or of the one before its insertion */
     struct morpheus_filter_mark mark;
 };
 
@@ -55,14 +55,14 @@ struct fetch {
     /* sectors that were asked for, and reads of DRAM that have not come */
     uint32_t tag, sectors, reads;
     bool is_predicted;
-    /* of the look-up that failed, if there was one */
+    /* the mark of the look-up that failed, if there was one */
     struct morpheus_filter_mark mark;
 };
 
 /* A set: its warp's row of the warp status table, its request queue, its predictor. */
 struct set {
     struct request *first, *last;
-    /* what the warp is at; NULL: nothing */
+    /* the request that the warp serves; NULL: none */
     struct request *current;
     uint64_t handed;
     struct fetch *fetches;

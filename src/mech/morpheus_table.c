@@ -41,8 +41,8 @@ static uint32_t op_of(const struct set *s, const struct request *r)
     return op;
 }
 
-/* The write data buffer goes with every request but a read. That of an atomic says nothing: what it adds is
- * known when the step has ended. */
+/* The write data buffer goes with every request but a read. That of an atomic is empty: what it adds is known
+ * when the step has ended. */
 static void answer_data(const struct morpheus *m, struct set *s, uint32_t token)
 {
     memcpy(line_of(m, s, MORPHEUS_DATA_LINE), m->ports->line(m->ports->host, s->current->line),
@@ -79,7 +79,8 @@ void table_go_on(struct morpheus *m, struct set *s)
     s->is_parked = false;
 }
 
-/* One that the request does not ask for is for a later one: it may come before the result does. */
+/* A load that the current request does not need belongs to a later request: it may come before the result
+ * does. */
 void table_load_data(struct morpheus *m, struct set *s, uint32_t token)
 {
     if (s->wants_data) {

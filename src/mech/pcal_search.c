@@ -122,7 +122,7 @@ static bool has_drop(const struct pcal_search *s)
 
 /* ---- between two windows ---- */
 
-/* A kernel has come: the window that has ended was not its own. */
+/* A kernel has started: the window that has ended was of the kernel before. */
 static void start(struct pcal_search *s)
 {
     const struct pcal_sm *first = &s->sms[0];

@@ -14,10 +14,10 @@ enum {
 
 /* Equation 5.13: ln N = sum of alpha[i] x[i], ln p = sum of beta[i] x[i]. */
 struct poise_model {
-    /* of a scheduler: N and p of the model are of this many */
+    /* warps of a scheduler: N and p of the model are out of this many */
     uint32_t warps;
     int64_t alpha[POISE_FEATURES], beta[POISE_FEATURES];
-    /* that it was trained on, as the file names it; "": it does not say */
+    /* the machine that it was trained on, as the file names it; "": not given */
     char machine[64];
 };
 

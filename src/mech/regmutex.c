@@ -46,7 +46,7 @@ struct regmutex {
     uint64_t allowed[MECH_BANKS_MAX];
     /* registers of a thread in the base set and in a section; sections, and those that are free */
     uint32_t base, extended, sections, free;
-    /* of regmutex.srp; a kernel whose base set is all of its registers has none */
+    /* rows of the pool by regmutex.srp; a kernel whose base set is all of its registers has no pool */
     uint64_t pool_rows;
     uint32_t waiting;
     uint64_t waiting_since;

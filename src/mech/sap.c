@@ -93,8 +93,8 @@ static bool burst_is_done(const struct sap_burst *b)
     return b->done == b->requests || warp_set_next(&b->wq, 0) == MECH_NO_WARP;
 }
 
-/* A stride says where the warps of a CTA load. Those of another CTA on the SM are a number of CTAs further in
- * the grid, and it does not reach there. */
+/* A stride predicts the loads of warps of the same CTA. Other CTAs on the SM are several CTAs further in the
+ * grid, where the stride does not hold. */
 static bool sap_is_target(const struct sap *s, int head, int warp)
 {
     return s->params->targets == SAP_TARGETS_GROUP || s->cta_slot[warp] == s->cta_slot[head];

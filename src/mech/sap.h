@@ -11,7 +11,7 @@
 
 enum { SAP_TABLE_MAX = 128, SAP_REQUESTS_MAX = 1024 };
 
-/* What the paper leaves open, as choices; the first of each is the default. */
+/* Choices that the paper leaves open; the first of each is the default. */
 enum sap_warp_id { SAP_WARP_SLOT, SAP_WARP_GRID };
 enum sap_requests { SAP_REQUESTS_LOWEST, SAP_REQUESTS_ALL };
 enum sap_training { SAP_TRAIN_EXECUTIONS, SAP_TRAIN_MISSES };
@@ -74,7 +74,8 @@ struct sap {
     uint64_t uses;
     struct sap_load load;
     struct sap_burst burst;
-    /* a prefetch that was asked for has not ended; sap_work asks: what ends at once is told meanwhile */
+    /* a prefetch that was asked for has not ended; sap_work is asking: prefetches that end at once are
+     * reported during the call */
     bool is_asking, is_working;
     /* by slot: the warp's number, and its CTA */
     int64_t number[MECH_WARPS_MAX];
@@ -93,7 +94,7 @@ void sap_begin(struct sap *s, const struct mech_l1_access *a, bool is_trained);
 void sap_take_group(struct sap *s, const struct mech_l1_access *a, const struct warp_set *group);
 /* A request of a load missed: the Demand Request Queue takes it, if its group is in the Warp Queue. */
 void sap_take_miss(struct sap *s, const struct mech_l1_access *a);
-/* What became of a prefetch. */
+/* The outcome of a prefetch. */
 void sap_on_prefetch(struct sap *s, const struct mech_prefetch *e);
 /* Prefetches as far as the pace allows. True: sap_targets has more warps than before. */
 bool sap_work(struct sap *s);

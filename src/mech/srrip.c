@@ -6,9 +6,9 @@
  * before lines that were used twice. A hit sets 0. The victim is the lowest way with 2^M - 1; where there is
  * none, the RRPVs of the set grow until there is one.
  *
- * (1) The RRPV of a way that may not be replaced grows with the others, but never beyond 2^M - 1. (2) With
- * M = 1 a line comes in with 0: not-recently-used replacement, as in the paper. Open in the paper: a load
- * that finds its line on the way counts as a hit. */
+ * (1) The RRPV of a way that may not be replaced grows with the others, but never beyond 2^M - 1. (2) With M
+ * = 1 a line comes in with 0: not-recently-used replacement, as in the paper. Open in the paper: a load that
+ * finds its line under way counts as a hit. */
 #include "heddle/mechanism.h"
 
 struct srrip_params {

@@ -71,7 +71,7 @@ static void swl_init(void *state, void *gpu_state, const void *params, const str
     s->params = params;
     s->ports = ports;
     if (s->params->ctas) ports->limit_ctas(ports->host, s->params->ctas);
-    /* as there is no warp yet */
+    /* there is no warp yet */
     for (uint32_t bank = 0; bank < ports->banks; bank++) ports->allow_issue(ports->host, bank, 0);
 }
 

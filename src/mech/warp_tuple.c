@@ -42,7 +42,7 @@ void warp_tuple_init(struct warp_tuple *t, const struct mech_ports *ports)
 {
     t->ports = ports;
     t->n = t->p = TUPLE_ALL;
-    /* as there is no warp yet */
+    /* there is no warp yet */
     for (uint32_t bank = 0; bank < ports->banks; bank++) ports->allow_issue(ports->host, bank, 0);
 }
 
@@ -162,7 +162,7 @@ static bool read_row(struct tuple_row *row, const char *text, const char *path, 
     return true;
 }
 
-/* Of a line: a row (1), nothing (0), or something wrong (-1). */
+/* Reads a line: a row (1), an empty line or comment (0), or an error (-1). */
 static int read_line(struct tuple_row *row, char *text, const char *path, uint32_t line, char *reason)
 {
     text[strcspn(text, "#\r\n")] = 0;

@@ -69,13 +69,13 @@ struct addrmap {
     _Alignas(HOST_LINE) struct bit_field local;
     /* the lowest slice_bits bits of bank */
     struct bit_field sub;
-    /* of a DRAM request */
+    /* the fields that only a DRAM request needs */
     struct bit_field bank, row;
     struct bit_field column;
     struct addrmap_params params;
 };
 
-/* Adds bit `from` of the address above the bits that the field has; called from the lowest bit up. */
+/* Appends bit `from` of the address to a field. Called from the lowest bit up. */
 static bool field_add(struct bit_field *f, uint32_t from)
 {
     if (f->count) {
@@ -146,7 +146,7 @@ static struct bit_field *map_field_of(struct addrmap *m, char letter)
     }
 }
 
-/* The letters from the last, which is bit 0, to the first; points may stand anywhere. */
+/* Reads the letters from the last one, which is bit 0, to the first; dots are ignored. */
 static bool map_read_letters(struct map_reader *r, const char *letters)
 {
     uint32_t bit = 0, burst = 0;
@@ -214,7 +214,8 @@ static bool map_check(struct map_reader *r)
     return true;
 }
 
-/* The lowest slice_bits bank bits, which name the slice, and every other bit of rest. */
+/* Divides the bits of rest into the lowest slice_bits bits of the bank, which name the slice, and all
+ * others. */
 static void map_find_local(struct addrmap *m)
 {
     uint64_t taken = 0;
@@ -229,7 +230,7 @@ static void map_find_local(struct addrmap *m)
     m->is_one_piece = m->sub.count <= 1;
     m->is_whole = is_pow2_u64(m->channels);
     m->channel_bits = (uint8_t)map_log2(m->channels);
-    m->sub_at = m->sub.count ? m->sub.pieces[0].from : 0; /* no bits: they may be anywhere */
+    m->sub_at = m->sub.count ? m->sub.pieces[0].from : 0; /* no bits to move: any position will do */
     m->below_sub = (1ull << m->sub_at) - 1;
 }
 
@@ -309,7 +310,7 @@ static inline uint64_t map_rest(const struct addrmap *m, uint64_t addr, uint32_t
     return map_divide(m, block, channel) << m->interleave | low;
 }
 
-/* Parts what map_rest gave into the slice within the channel and the address within the slice, which it
+/* Splits the result of map_rest into the slice within the channel and the address within the slice, which it
  * returns. */
 static inline uint64_t map_split(const struct addrmap *m, uint64_t rest, uint32_t *sub)
 {
@@ -323,7 +324,7 @@ static inline uint64_t map_split(const struct addrmap *m, uint64_t rest, uint32_
     return field_pack(&m->local, rest);
 }
 
-/* Slice, channel and address within the slice from what map_rest gave. */
+/* Computes slice, channel and address within the slice from the result of map_rest. */
 static inline uint64_t map_route(const struct addrmap *m, uint64_t rest, uint32_t channel, uint16_t *slice,
                                  uint16_t *to_channel)
 {
@@ -373,7 +374,7 @@ uint32_t addrmap_slices(const struct addrmap *m) { return m->channels * m->slice
 uint32_t addrmap_channels(const struct addrmap *m) { return m->channels; }
 uint32_t addrmap_banks(const struct addrmap *m) { return 1u << m->bank.bits; }
 
-/* A bit of the field below a line's lowest: parts of the line would lie in different places. */
+/* Has the field a bit within a line? Then parts of one line would have different locations. */
 static bool field_parts_line(const struct bit_field *f, uint32_t line_bytes)
 {
     return f->count && 1ull << f->pieces[0].from < line_bytes;

@@ -45,7 +45,7 @@ struct addr_place addrmap_place(const struct addrmap *m, uint64_t addr);
 void addrmap_cell(const struct addrmap *m, uint64_t addr, uint32_t *bank, uint32_t *row);
 /* Gives slice and channel; returns slice_addr. */
 uint64_t addrmap_route(const struct addrmap *m, uint64_t addr, uint16_t *slice, uint16_t *channel);
-/* Returns slice_addr alone; has the form of a callback. */
+/* Returns slice_addr alone; can be passed as a callback. */
 uint64_t addrmap_slice_addr(const void *map, uint64_t addr);
 uint32_t addrmap_slices(const struct addrmap *m);
 uint32_t addrmap_channels(const struct addrmap *m);

@@ -9,7 +9,7 @@
 const char *const cache_index_names[] = {"linear", "fermi", "xor", "ipoly", NULL};
 const char *const cache_replace_names[] = {"lru", "fifo", "random", NULL};
 
-/* That way_inverse is exact for. */
+/* The most lines for which way_inverse is exact. */
 enum { CACHE_LINES_MAX = 1 << 27 };
 
 static inline struct narrow_set *cache_narrow(const struct cache *c, uint32_t set)
@@ -112,8 +112,8 @@ static inline void cache_keep_set(struct cache *c, uint64_t number, uint32_t set
     c->found_set = set;
 }
 
-/* Finds found_set of the line number: a lookup is followed by the choice of a victim, or by another lookup.
- * False: cache_find_rare knows it. */
+/* Sets found_set to the set of the line number; the choice of a victim after a lookup needs it again. False:
+ * cache_find_rare has to find it. */
 static inline bool cache_find_set(struct cache *c, uint64_t number)
 {
     uint32_t set;
@@ -172,7 +172,7 @@ COLD static enum cache_outcome cache_look_up_rare(struct cache *c, uint64_t addr
     return cache_look_up(c, addr, sectors, line);
 }
 
-/* Where the first of the matching ways holds another line. */
+/* The slow case of a search: the first way with the right tag holds another line. */
 COLD static enum cache_outcome cache_look_further(struct cache *c, uint32_t matches, uint32_t sectors,
                                                   uint32_t *line)
 {
@@ -185,7 +185,8 @@ COLD static enum cache_outcome cache_look_further(struct cache *c, uint32_t matc
     return cache_outcome_of(c, *line, sectors);
 }
 
-/* An access that is refused asks again, mostly with the same tags as before. */
+/* Returns the newest result again, if nothing has changed: an access that was refused asks again and
+ * again. */
 HOT enum cache_outcome cache_look_up(struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line)
 {
     uint64_t number = cache_number(c, addr);
@@ -223,7 +224,7 @@ enum cache_outcome cache_probe(struct cache *c, uint64_t addr, uint32_t sectors,
 
 /* ---- victims ---- */
 
-/* The mask of ways that may leave. False: one holds nothing, it is *unused. */
+/* Makes the mask of ways that may be replaced. False: a way holds nothing; it is *unused. */
 static bool cache_make_view(const struct cache *c, uint32_t first, uint32_t *unused)
 {
     memset(c->replaceable, 0, sizeof *c->replaceable * ((c->g.ways + 63) / 64));
@@ -235,7 +236,7 @@ static bool cache_make_view(const struct cache *c, uint32_t first, uint32_t *unu
     return true;
 }
 
-/* The policy's choice, which it is asked for once (rule 3 of cache_policy.h). */
+/* Returns the policy's choice. The policy is asked once for each (rule 3 of cache_policy.h). */
 COLD static uint32_t cache_choose(struct cache *c, uint32_t set, uint64_t addr)
 {
     uint32_t first = set * c->ways_max, unused;
@@ -249,7 +250,7 @@ COLD static uint32_t cache_choose(struct cache *c, uint32_t set, uint64_t addr)
     return first + way;
 }
 
-/* A line changes, and the policy is called, unless `hear` is NULL. */
+/* Notes that a line changes and, unless `hear` is NULL, tells the policy. */
 COLD static void cache_tell_policy(struct cache *c, uint32_t line,
                                    void (*hear)(void *, uint32_t, uint32_t, uint64_t), uint64_t addr)
 {
@@ -289,7 +290,7 @@ static inline struct cache_place cache_place(const struct cache *c, uint32_t lin
     return (struct cache_place){cache_narrow(c, set), line - set * c->ways_max};
 }
 
-/* Whether a fill is awaited has changed, or may have. */
+/* Updates whether a fill of the line is awaited. */
 static inline void cache_tell_awaited(struct cache *c, uint32_t line)
 {
     if (!c->narrow) return;
@@ -327,7 +328,7 @@ NOINLINE static void cache_take_wide(struct cache *c, uint32_t line, uint64_t ad
     c->found_line = CACHE_UNKNOWN;
 }
 
-/* The line holds this address from now on. */
+/* Gives the line this address. */
 static inline void cache_take(struct cache *c, uint32_t line, uint64_t number, uint32_t sectors)
 {
     uint64_t addr = number << c->line_shift;
@@ -344,7 +345,7 @@ static inline void cache_take(struct cache *c, uint32_t line, uint64_t number, u
     c->found_line = CACHE_UNKNOWN;
 }
 
-/* More sectors of a line that holds the address. */
+/* Reserves more sectors of a line that holds the address already. */
 NOINLINE static void cache_reserve_more(struct cache *c, uint32_t line, uint32_t sectors)
 {
     struct cache_line *l = &c->lines[line];

@@ -10,7 +10,7 @@
 #include "mem/cache_index.h"
 #include "mem/cache_policy.h"
 
-/* What parameters call the members of enum cache_index and enum cache_replace; NULL ends a list. */
+/* The names in parameters of the values of enum cache_index and enum cache_replace; NULL ends a list. */
 extern const char *const cache_index_names[], *const cache_replace_names[];
 enum cache_outcome {
     CACHE_HIT,
@@ -40,15 +40,15 @@ struct cache_line {
     bool is_prefetch;
     /* ---- the owner's ---- */
 
-    /* of the access that allocated it */
+    /* warp and PC of the access that allocated it */
     uint32_t owner_pc;
     uint16_t owner_warp;
-    /* that touched it */
+    /* the warp that touched it last */
     uint16_t last_warp;
     union {
-        /* while it is reserved: of the miss */
+        /* while it is reserved: the MSHR of the miss */
         uint32_t mshr;
-        /* else: of the access that touched it last */
+        /* otherwise: warp and PC of the access that touched it last */
         uint32_t last_pc;
     };
     /* for intra- and inter-warp hits */
@@ -60,9 +60,9 @@ enum { CACHE_SECTOR_BYTES = 32, CACHE_SECTORS_MAX = 16 };
 #define CACHE_NO_LINE UINT32_MAX
 #define CACHE_UNKNOWN (UINT32_MAX - 1) /* no line's number either */
 
-/* What cache_wide.c knows of the sets of a cache with too many ways to search one by one. */
+/* Data of cache_wide.c on the sets of a cache with too many ways to search one by one. */
 struct cache_wide {
-    /* of the sets; NULL: it has few ways */
+    /* blocks of the sets; NULL: the cache has few ways */
     char *blocks;
     uint32_t block_bytes, slots_from;
     /* words: of bits */
@@ -79,10 +79,10 @@ struct cache {
 
     /* line number of the newest search; UINT64_MAX: none yet */
     uint64_t found_number;
-    /* and what it found; CACHE_UNKNOWN: tags have changed since */
+    /* the result of that search; CACHE_UNKNOWN: tags have changed since */
     uint32_t found_line;
     uint32_t found_set;
-    /* [sets] of cache_narrow.h; NULL: it has many ways, see wide */
+    /* [sets] of cache_narrow.h; NULL: the cache has many ways, see `wide` */
     char *narrow;
     /* [set * ways_max + way] */
     struct cache_line *lines;
@@ -91,25 +91,25 @@ struct cache {
     uint32_t way_inverse;
     /* mask of a whole line; 1 without sectors */
     uint32_t full_sectors;
-    /* as it was made; g.ways are in use */
+    /* ways that the cache was made with; g.ways of them are in use */
     uint16_t ways_max;
-    /* of few ways: a bit for each in use */
+    /* a cache of few ways: a bit for each way in use */
     uint16_t ways_mask;
-    /* of a set */
+    /* bytes of a set in `narrow` */
     uint8_t narrow_bytes;
     uint8_t line_shift;
-    /* `policy` says what is replaced; else it is the oldest */
+    /* `policy` chooses what is replaced; otherwise the oldest line is */
     bool has_policy;
     bool sectored;
-    /* of some */
+    /* for caches of many ways */
     struct cache_wide wide;
     struct cache_geometry g;
     struct cache_policy policy;
-    /* where it is not supplied */
+    /* the policy of FIFO or random replacement */
     struct cache_policy built_in;
-    /* of the view that the policy is shown */
+    /* mask for the view that the policy sees */
     uint64_t *replaceable;
-    /* of the cache, while it has a policy */
+    /* counts changes of the cache, while it has a policy */
     uint64_t changes;
     /* [sets] */
     struct cache_choice {
@@ -123,17 +123,17 @@ _Static_assert(offsetof(struct cache, wide) == HOST_LINE, "a lookup touches one 
 void cache_init(struct cache *c, const struct cache_geometry *g);
 void cache_free(struct cache *c);
 void cache_clear(struct cache *c);
-/* Replacement is this policy's from now on; NULL: the geometry's. The cache must be empty. */
+/* Replaces lines by this policy; NULL: by the geometry's. The cache must be empty. */
 void cache_use_policy(struct cache *c, const struct cache_policy *policy);
-/* Lookups and victims see the first `ways` ways of each set, 1 to ways_max, from now on. What lies in the
- * others is the caller's to deal with: it keeps its number. */
+/* From now on lookups and victims see the first `ways` ways of each set, 1 to ways_max. The caller deals with
+ * what lies in the others, whose line numbers do not change. */
 void cache_set_ways(struct cache *c, uint32_t ways);
 static inline uint32_t cache_lines(const struct cache *c)
 {
     return c->g.sets * c->ways_max;
 } /* numbers below this */
 uint32_t cache_set_of(const struct cache *c, uint64_t addr);
-/* The host prefetches the tags of the address, which will be looked up soon. */
+/* Prefetches the tags of the address into the host's cache, since they will be looked up soon. */
 void cache_prefetch(struct cache *c, uint64_t addr);
 /* Sector masks that are passed in mean the line's 32-byte sectors, whether or not the cache has sectors. */
 /* Looks up without changing any line. *line: the line on hit, pending hit and sector miss; CACHE_NO_LINE
@@ -145,7 +145,7 @@ void cache_touch(struct cache *c, uint32_t line);
 /* Is there a way of the set that no fill is awaited for? */
 bool cache_has_victim(const struct cache *c, uint32_t set);
 /* The line that a miss would replace, or CACHE_NO_LINE when all ways are reserved; the same until the cache
- * changes. Whether it is dirty is the caller's business. */
+ * changes. The caller has to check whether it is dirty. */
 uint32_t cache_victim(struct cache *c, uint64_t addr);
 /* Reserves `line` for addr (allocate on miss); the caller has dealt with what was in it. A line that holds
  * addr already keeps its other sectors. */

@@ -27,7 +27,7 @@ static void poly_make_rows(struct cache_poly *p, uint32_t degree)
     }
 }
 
-/* Rests of 8 bits fit the tables; wider indices have none, and upper bits that no number has. */
+/* Up to 8 bits the tables are used; wider indices have none, and upper bits that no line number has. */
 static struct cache_poly *poly_new(uint32_t bits)
 {
     assert(bits >= 1 && bits <= CACHE_INDEX_BITS_MAX);

@@ -25,7 +25,7 @@ struct cache_poly {
     /* n >> high_shift, of the newest lookup */
     uint64_t high;
     uint8_t high_shift;
-    /* and its part of the remainder */
+    /* the part of the remainder that comes from it */
     uint32_t high_rest;
     uint8_t rest[CACHE_POLY_PARTS][1 << CACHE_POLY_PART_BITS];
     /* the bits of n whose parity is index bit i */
@@ -50,7 +50,7 @@ void cache_indexer_init(struct cache_indexer *x, enum cache_index index, uint32_
 void cache_indexer_free(struct cache_indexer *x);
 uint32_t cache_index_rare(const struct cache_indexer *x, uint64_t n);
 
-/* n with its lowest five bits turned by bits 6, 7, 8, 10 and 12. */
+/* n with its lowest five bits xored with bits 6, 7, 8, 10 and 12. */
 static inline uint64_t cache_fermi_hash(uint64_t n)
 {
     return n ^ ((n >> 6 & 7) | (n >> 7 & 8) | (n >> 8 & 16));
@@ -72,7 +72,8 @@ static inline bool cache_remainder(const struct cache_indexer *x, uint64_t n, ui
 {
     if (UNLIKELY(n >= x->inverse)) return false;
     __extension__ unsigned __int128 product = x->inverse;
-    uint32_t quotient = (uint32_t)(uint64_t)(product * n >> 64); /* its lower half is enough for the rest */
+    uint32_t quotient = (uint32_t)(uint64_t)(product * n >> 64); /* the lower half is enough to compute the
+                                                                  * remainder */
     *set = (uint32_t)n - quotient * (x->mask + 1);
     return true;
 }

@@ -1,5 +1,5 @@
-/* cache_narrow.h: what a search and the choice of a victim want to know of a set with few ways: half a cache
- * line of the host for up to 8, one for up to 16.
+/* cache_narrow.h: what a search and the choice of a victim need of a set with few ways: half a cache line of
+ * the host for up to 8, one for up to 16.
  *
  * Invariants. (1) Bit i of used: way i holds an address; of awaited: some of its sectors are reserved; a way
  * that is awaited is used. (2) tags[i] of a way in use is part of its line number, so that two lines may have
@@ -29,7 +29,7 @@ _Static_assert(sizeof(struct narrow_set) == 16 + NARROW_HALF * sizeof(uint16_t),
 
 static inline uint32_t narrow_bytes(uint32_t ways) { return ways > NARROW_HALF ? HOST_LINE : HOST_LINE / 2; }
 
-/* The list of a set where no way was used yet. */
+/* The list of a set in which no way has been used. */
 static inline uint64_t narrow_first_order(uint32_t ways)
 {
     return 0xfedcba9876543210ull & ~0ull >> 4 * (CACHE_NARROW_WAYS - ways);
@@ -39,13 +39,14 @@ static inline uint64_t narrow_first_order(uint32_t ways)
  * arrays often are. */
 static inline uint16_t narrow_tag(uint64_t number) { return (uint16_t)(number ^ number >> 16); }
 
-/* Ways whose tag is this one, in use or not. Of a set of half a line, the upper 8 bits mean nothing. */
+/* Mask of ways with this tag, in use or not. The upper 8 bits have no meaning for a set of half a line. */
 static inline uint32_t narrow_match(const struct narrow_set *s, uint32_t set_bytes, uint16_t tag)
 {
 #ifdef __SSE2__
     const char *tags = (const char *)s->tags;
     const __m128i all = _mm_set1_epi16((short)tag);
-    __m128i low = _mm_load_si128((const __m128i *)(const void *)tags); /* of half a line: the same twice */
+    __m128i low = _mm_load_si128((const __m128i *)(const void *)tags); /* a set of half a line: compare the
+                                                                        * same 8 tags twice */
     __m128i high = _mm_load_si128((const __m128i *)(const void *)(tags + (set_bytes & HOST_LINE) / 4));
     return (uint32_t)_mm_movemask_epi8(
         _mm_packs_epi16(_mm_cmpeq_epi16(low, all), _mm_cmpeq_epi16(high, all)));
@@ -73,7 +74,7 @@ static inline void narrow_renew(struct narrow_set *s, uint32_t way, uint32_t way
     s->order = narrow_moved(s->order, way, 4 * ways_max - 4);
 }
 
-/* A way that was a victim becomes the newest: mostly it is the oldest. */
+/* A way that was a victim becomes the newest. In most cases it was the oldest. */
 static inline void narrow_renew_victim(struct narrow_set *s, uint32_t way, uint32_t ways_max)
 {
     uint32_t top = 4 * ways_max - 4;
@@ -84,7 +85,7 @@ static inline void narrow_renew_victim(struct narrow_set *s, uint32_t way, uint3
         s->order = narrow_moved(s->order, way, top);
 }
 
-/* A way that nothing was awaited for. */
+/* Gives a way, for which no fill was awaited, another line number. */
 static inline void narrow_put(struct narrow_set *s, uint32_t way, uint64_t number, bool is_awaited)
 {
     s->tags[way] = narrow_tag(number);

@@ -41,7 +41,7 @@ struct draws {
 
 static void draws_touch(void *ctx, uint32_t set, uint32_t way) { ((struct draws *)ctx)->events++; }
 
-/* A line that comes is taken and touched. */
+/* A line that is inserted counts as two events. */
 static void draws_insert(void *ctx, uint32_t set, uint32_t way, uint64_t addr)
 {
     ((struct draws *)ctx)->events += 2;

@@ -21,7 +21,7 @@ struct cache_set_view {
     uint32_t ways;
     /* bit way % 64 of word way / 64: its line is here and no fill is awaited for it */
     const uint64_t *replaceable;
-    /* of the line that comes */
+    /* the address of the line that will be inserted */
     uint64_t addr;
 };
 
@@ -30,7 +30,7 @@ static inline bool cache_view_has(const struct cache_set_view *v, uint32_t way)
     return v->replaceable[way / 64] >> way % 64 & 1;
 }
 
-/* Those but `victim` may be NULL. */
+/* All functions but `victim` may be NULL. */
 struct cache_policy {
     void *ctx;
     void (*on_touch)(void *ctx, uint32_t set, uint32_t way);

@@ -17,7 +17,7 @@ struct neighbours {
 
 /* Parts of a set's block. */
 struct wide_set {
-    /* one number; it lies beside the end of the ring, which the search for a victim reads with it */
+    /* one number, beside the end of the ring, since the search for a victim reads both */
     uint64_t *unused_from;
     /* [words] */
     uint64_t *unused;
@@ -128,7 +128,7 @@ static void ring_put(struct neighbours *ring, uint32_t node)
 
 static void ring_renew(struct neighbours *ring, uint32_t node)
 {
-    if (ring[0].older == node) return; /* it is the newest */
+    if (ring[0].older == node) return; /* it is the newest already */
     ring_take(ring, node);
     ring_put(ring, node);
 }

@@ -31,7 +31,7 @@ struct builder {
     struct coalesce_txn *out;
     /* last: transaction of the lane before */
     uint32_t count, last;
-    /* that a transaction has from the start */
+    /* sectors that a transaction has from the start */
     uint32_t sectors;
     /* bytes of the line that are touched; valid below count */
     uint64_t covered[COALESCE_TXN_MAX][COVER_WORDS];
@@ -81,7 +81,7 @@ static void builder_add(struct builder *b, uint64_t addr, uint32_t bytes, uint32
     b->covered[i][at / 64] |= ((1ull << bytes) - 1) << at % 64;
 }
 
-/* An atomic of its own for each sector, and for each lane whose word an earlier one of the sector has. */
+/* Makes an atomic for each sector, and another one for each further lane at the same word. */
 static void builder_add_split(struct builder *b, uint64_t addr, uint32_t bytes, uint32_t lane)
 {
     uint32_t at = (uint32_t)(addr & (b->access->line_bytes - 1)), i = 0;
@@ -114,7 +114,7 @@ static uint32_t lanes_equal(const uint32_t number[COALESCE_LANES], uint32_t want
     return lanes;
 }
 
-/* Lanes of mask in the same line as one of them. Comparing the low halves of line numbers is enough, unless
+/* Lanes of the mask in the same line as `lane`. Comparing the low halves of line numbers is enough, unless
  * addresses lie far apart. */
 static uint32_t lanes_of_line(const struct coalesce_access *a, const uint32_t *number, uint32_t lane,
                               uint32_t mask, bool is_far)
@@ -147,7 +147,8 @@ static uint16_t bytes_touched(const struct coalesce_access *a, uint32_t lanes)
     return count_bytes(covered);
 }
 
-/* What its lanes touch of its line; of a store the bytes, until finish_txn makes sectors of them. */
+/* Sets what the lanes of a transaction touch of its line: sectors and, for a store, bytes, which finish_txn
+ * turns into whole sectors. */
 static void touch_line(const struct coalesce_access *a, struct coalesce_txn *t)
 {
     t->sectors = sectors_touched(a, t->lanes);
@@ -249,7 +250,7 @@ static uint32_t bits_between(uint32_t from, uint32_t to) /* [from, to) */
     return (uint32_t)((1ull << to) - (1ull << from));
 }
 
-/* What the builder makes of contiguous lanes, a line at a time instead of a lane. */
+/* The same transactions as the builder makes of contiguous lanes, but a line at a time instead of a lane. */
 static uint32_t coalesce_contiguous(const struct coalesce_access *a, struct coalesce_txn *out)
 {
     uint64_t from = a->addr[0], to = from + a->bytes * COALESCE_LANES;
@@ -283,7 +284,7 @@ static uint32_t coalesce_whole(const struct coalesce_access *a, struct coalesce_
     return is_contiguous(a) ? coalesce_contiguous(a, out) : coalesce_lines(a, out);
 }
 
-/* Transactions of shorter lines than the access has, as sectors of its lines. */
+/* Coalesces with lines of part_bytes, and names the transactions as sectors of the access's longer lines. */
 static uint32_t coalesce_parts(const struct coalesce_access *a, uint32_t part_bytes, struct coalesce_txn *out)
 {
     struct coalesce_access part = *a;
@@ -346,8 +347,8 @@ static void banks_add(struct banks *b, uint32_t word, uint32_t bank, bool is_ato
     b->worst = MAX(b->worst, n + 1);
 }
 
-/* Lanes that go together, as the numbers of what they want: words, or groups of as many words as a lane
- * wants, which lie in as many banks side by side. */
+/* What lanes that go together want, as numbers: of words or, where a lane wants several words, of groups of
+ * words, which lie in neighbouring banks. */
 struct wants {
     uint32_t number[COALESCE_LANES];
     uint32_t count;
@@ -365,8 +366,9 @@ static void wants_of(struct wants *w, const uint64_t *addr, uint32_t lanes, uint
         w->number[w->count++] = (uint32_t)(addr[__builtin_ctz(lanes)] >> shift);
 }
 
-/* Is each bank, or group of banks, wanted for one word alone? Most accesses are so. All lanes write down what
- * they want of their bank; one that does not find it there afterwards wants another word of it. */
+/* Is only one word of each bank, or group of banks, wanted? This holds for most accesses. Each lane writes
+ * the number of its word into its bank's entry. A lane that then reads another number there wants another
+ * word of the same bank. */
 static bool is_one_word(const struct wants *w, uint32_t groups)
 {
     uint32_t wanted[SHARED_BANKS_MAX], differs = 0;
@@ -375,7 +377,7 @@ static bool is_one_word(const struct wants *w, uint32_t groups)
     return !differs;
 }
 
-/* Is each bank, or group of banks, wanted by one lane alone? */
+/* Does at most one lane want each bank, or group of banks? */
 static bool is_one_lane(const struct wants *w, uint32_t groups)
 {
     uint64_t seen = 0;

@@ -25,7 +25,7 @@ struct coalesce_access {
     /* [32]: of the lanes in mask */
     const uint64_t *addr;
     uint32_t mask;
-    /* of one lane, vector included: 1 to 16, addresses are multiples of it */
+    /* bytes of one lane, of all elements of a vector: 1 to 16; addresses are multiples of it */
     uint32_t bytes;
     /* 32, 64 or 128 */
     uint32_t line_bytes;
@@ -44,17 +44,17 @@ struct coalesce_access {
 struct coalesce_txn {
     /* line address */
     uint64_t line;
-    /* that take part: a deferred atomic is applied for these */
+    /* lanes that take part; a deferred atomic is applied for these */
     uint32_t lanes;
     /* data that travels: stores whole sectors with a byte mask, atomics an operand for each lane; loads 0 */
     uint16_t write_bytes;
     /* wanted or written; stores and atomics name what they touch in both modes */
     uint8_t sectors;
-    /* a store that leaves bytes of its sectors alone */
+    /* a store that does not write all bytes of its sectors */
     bool partial;
 };
 
-/* Fills out[] and returns how many. */
+/* Fills out[] and returns the number of transactions. */
 uint32_t coalesce_global(const struct coalesce_access *a, struct coalesce_txn out[COALESCE_TXN_MAX]);
 
 /* Local memory is interleaved by word, so that lanes at the same offset share a line. base: of this warp
@@ -71,7 +71,7 @@ struct shared_access {
     /* [32]: offsets of the lanes in mask */
     const uint64_t *addr;
     uint32_t mask;
-    /* of one lane, vector included */
+    /* bytes of one lane, of all elements of a vector */
     uint32_t bytes;
     bool is_atomic;
     /* powers of two */

@@ -173,7 +173,7 @@ bool l1_take_own(struct l1 *c, tick now)
 
 void l1_tick(struct l1 *c, tick now)
 {
-    if (c->has_due) l1_take_due(c, now); /* what goes on leaves in the next cycle, as any miss */
+    if (c->has_due) l1_take_due(c, now); /* their requests leave in the next cycle, as of any miss */
     if (c->has_pipe) l1_pipe_tick(c, now);
     if (c->is_flushing) {
         l1_flush_step(c, now);

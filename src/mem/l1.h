@@ -17,7 +17,7 @@
 struct l1_txn {
     /* line address (device address space; local memory already interleaved) */
     uint64_t addr;
-    /* of the line */
+    /* sectors of the line that are read or written */
     uint32_t sectors;
     /* stores and atomics: bytes of data */
     uint32_t write_bytes;
@@ -28,19 +28,19 @@ struct l1_txn {
     /* .cg, volatile: goes to L2 */
     bool bypass;
     bool is_prefetch;
-    /* of its instruction's transactions, for observers; as is lane_address */
+    /* the first transaction of its instruction; for observers, as lane_address */
     bool is_first;
     uint16_t warp;
-    /* of its request, see req.h */
+    /* the owner of its request, see req.h */
     uint16_t owner;
     /* given back when the data is there (loads and atomics); UINT32_MAX = nobody waits */
     uint32_t token;
-    /* counts it; NULL = the L1 does */
+    /* statistics in which it is counted; NULL = the L1's own */
     struct l1_stats *own;
     uint32_t pc;
-    /* number of the warp's launch, its low bits: who owns a line, though slots are reused */
+    /* low bits of the warp's launch number, which names the owner of a line, since slots are reused */
     uint32_t launch;
-    /* of the first lane */
+    /* the address of the first lane */
     uint64_t lane_address;
     /* the SM's, for observers: ties what they see to the issue of the instruction */
     uint64_t id;
@@ -76,7 +76,7 @@ struct l1_setup {
     const struct clock_domain *clock;
     struct req_pool *pool;
     struct sm_port *port;
-    /* that the tags have beyond l1.size, in whole ways: l1_resize may grow to them */
+    /* lines that the tags have beyond l1.size, in whole ways: l1_resize may grow to them */
     uint32_t extra_lines;
 };
 struct l1 *l1_create(const struct l1_setup *s);

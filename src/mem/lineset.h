@@ -20,14 +20,14 @@ static inline uint64_t lineset_region_of(uint64_t word)
 
 /* 448 neighbouring lines, in one line of the host's cache. */
 struct lineset_region {
-    /* its number and, in the lowest byte, the epoch: it holds anything only in the set's */
+    /* its number and, in the lowest byte, an epoch: the region is empty unless that is the set's epoch */
     uint64_t key;
     uint64_t seen[LINESET_WORDS];
 };
 _Static_assert(sizeof(struct lineset_region) == HOST_LINE,
                "to look a line up is to touch one line of the host");
 
-/* Small: it lies beside what is counted with it. */
+/* Small, so that it fits beside the statistics that use it. */
 struct lineset {
     /* open addressing */
     struct lineset_region *regions;

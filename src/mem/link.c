@@ -65,6 +65,6 @@ void link_refuse(struct link *l, tick now)
         l->waits_since = now;
         l->refusals++;
     }
-    /* A pop earlier in this tick woke nobody. */
+    /* A pop earlier in this tick did not wake the producer, which did not wait then. */
     if (l->changed == now && l->pop_count) link_tell_producer(l, now);
 }

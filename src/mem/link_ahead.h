@@ -1,4 +1,5 @@
-/* link_ahead.h: what serves the host's speed alone: notes, and a refusal that is known before.
+/* link_ahead.h: parts of links that only make the simulator fast: notes, and refusals that are known
+ * beforehand.
  *
  * An end that has many links finds by notes which of them it has to look at.
  *

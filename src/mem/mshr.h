@@ -14,7 +14,7 @@
 /* One cache line of the host, with what its owner knows of the miss. */
 struct mshr_entry {
     _Alignas(HOST_LINE) uint64_t addr;
-    /* that are still to come */
+    /* sectors that are still to come */
     uint32_t sectors;
     uint32_t head, tail, merged;
     bool used;
@@ -24,19 +24,19 @@ struct mshr_entry {
 
     /* the line may stay when it comes */
     bool may_keep;
-    /* nobody has asked for it yet */
+    /* no load has asked for it yet */
     bool is_prefetch;
-    /* written by a store meanwhile: the fill must not stay */
+    /* a store has written to the line meanwhile: the fill must not stay */
     bool doomed;
     uint16_t warp;
     uint32_t pc;
     /* reserved for it, or CACHE_NO_LINE */
     uint32_t line;
     tick born;
-    /* of the newest load that waits for it */
+    /* PC and warp of the newest load that waits for it */
     uint32_t last_pc;
     uint16_t last_warp;
-    /* of the first load */
+    /* launch number of the first load's warp */
     uint32_t launch;
 };
 _Static_assert(sizeof(struct mshr_entry) == HOST_LINE, "an entry is one cache line of the host");

@@ -89,7 +89,7 @@ void req_pool_clear_owner(struct req_pool *p, uint32_t owner) { p->owners[owner]
 
 /* ---- parts ---- */
 
-/* A part that holds this many times what it needs gives half of it back. */
+/* A part that holds this many times as many free requests as it needs gives half of them back. */
 enum { PART_RICH = 8 };
 
 void req_part_init(struct req_pool *part, const struct req_pool *whole)
@@ -131,7 +131,7 @@ void req_part_balance(struct req_pool *part, struct req_pool *whole, uint32_t lo
 {
     const bool is_poor = part->spare < low;
     if (is_poor) req_reserve(whole, 2 * low);
-    req_part_follow(part, whole); /* this part, or another one before it, may have made the whole grow */
+    req_part_follow(part, whole); /* the whole may have grown for this part or another one */
     while (is_poor && part->spare < 2 * low) {
         uint32_t id = whole_take(whole);
         part->items[id].next = part->free_head;

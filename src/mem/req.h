@@ -53,7 +53,7 @@ struct req {
     uint8_t client;
     /* sm_port_lines.c: it brings a part of the request that its token names */
     bool is_part;
-    /* of a request that travels in parts: those that are not answered */
+    /* parts that are not answered, of a request that travels in parts */
     uint8_t parts;
     /* l2_claim.c: a mechanism has it, and has no work for it */
     bool is_parked;
@@ -100,12 +100,12 @@ void req_pool_init(struct req_pool *p, uint32_t count);
 void req_reserve(struct req_pool *p, uint32_t more);
 static inline bool req_has_room(const struct req_pool *p) { return p->live < p->cap; }
 void req_pool_free(struct req_pool *p);
-/* A part of a pool for one user, so that users on several threads share nothing: the same items, a free
- * list of its own. A part counts what its user made less what its user gave back (live may wrap around):
- * only sums over all parts mean something. The pool counts requests in the free lists of its parts as
- * alive. */
+/* A part of a pool for one user, so that users on several threads share nothing: the same items, a free list
+ * of its own. A part counts the requests that its user made minus those that its user freed, so `live` may
+ * wrap around: only the sum over all parts has a meaning. The pool counts requests in the free lists of its
+ * parts as alive. */
 void req_part_init(struct req_pool *part, const struct req_pool *whole);
-/* The pool may have grown, and its items have moved. */
+/* Called when the pool may have grown, which moves its items. */
 void req_part_follow(struct req_pool *part, const struct req_pool *whole);
 /* Moves free requests between part and pool so that the user can make `low` of them, and does not hold far
  * more. Never inside a tick. */
@@ -121,7 +121,7 @@ void req_start(struct req_pool *p, struct req *r);
 /* For req_take: a request that has never been used. */
 uint32_t req_take_fresh(struct req_pool *p);
 void req_del(struct req_pool *p, uint32_t id);
-/* The request is for these sectors of this line from now on. */
+/* Changes line and sectors of a request. */
 void req_rename(const struct req_pool *p, struct req *r, uint64_t addr, uint32_t sectors);
 /* Sectors in a mask. Nearly all lines have four: their count is looked up in a word. */
 static inline uint32_t req_sector_count(uint32_t mask)

@@ -1,7 +1,7 @@
 /* ring.c: a ring that needs more slots than ever before. */
 #include "mem/ring.h"
 
-/* Those from the head to the end of the turn go to the new end; those before the head stay and follow
+/* Items from the head to the end of the old array move to the new end; those before the head stay and follow
  * them. */
 COLD void ring_widen(struct ring *r, void *items, size_t size)
 {

@@ -1,10 +1,10 @@
 /* ring.h: bounded first-in-first-out queues.
  *
- * struct ring says which slots of an array a queue uses. Slots are used in turn, but no more of them than
- * there ever was need for: a queue that may hold hundreds and holds three stays in one or two lines of the
- * host's cache. RING_TYPE makes a queue of elements of one type. struct short_ring is one of 4 bytes, for
- * structs that have to be small, such as the ports of the crossbar, of which each is a line of the host's
- * cache: whoever has many of them keeps the number of their slots, a power of two.
+ * struct ring says which slots of an array a queue uses. Slots are used in turn, but only as many as the
+ * queue has ever needed: a queue with room for hundreds that never holds more than three stays in one or two
+ * lines of the host's cache. RING_TYPE makes a queue of elements of one type. struct short_ring takes 4
+ * bytes, for structs that have to be small: a port of the crossbar is one line of the host's cache. Its
+ * number of slots, a power of two, is kept by the owner.
  *
  * Queues that do without, and why. A link (link.h) keeps its oldest value beside its counts, so that asking
  * touches one line. A latch of the operand collectors (core/sm/collector.h) holds its few entries itself. The

@@ -19,7 +19,7 @@ struct rocache_setup {
     uint32_t sm;
     struct req_pool *pool;
     struct sm_port *port;
-    /* The line that these waited for is here. */
+    /* Tells these waiters that their line has come. */
     void (*on_fill)(void *ctx, const uint32_t *waiters, uint32_t count);
     void *ctx;
 };
@@ -29,7 +29,7 @@ struct rocache_miss {
     /* waiters */
     uint32_t waiting;
     bool used, sent;
-    /* who missed first, and where, for the request */
+    /* warp and PC of the first miss, for the request */
     uint16_t warp;
     uint32_t pc;
 };
@@ -43,7 +43,7 @@ struct rocache {
     /* [miss * merges + n] */
     uint32_t *waiters;
     uint64_t accesses, missed;
-    /* the line that was hit last, which is the newest of its set; none: one has come since then */
+    /* the line that was hit last, if it is still the newest of its set */
     uint64_t newest;
 };
 

@@ -78,7 +78,7 @@ static uint32_t sm_port_pop(struct sm_port *p)
     return sm_port_queue_pop(&p->misses);
 }
 
-/* What leaves: a request, or a part of one. */
+/* Returns the next request, or part of a request, that leaves. */
 static uint32_t sm_port_next(struct sm_port *p)
 {
     if (UNLIKELY(p->whole_left)) return sm_port_next_part(p);
@@ -98,8 +98,8 @@ HOT void sm_port_forward(struct sm_port *p, tick now)
 {
     struct link *out = p->to_xbar;
     if (!p->to_send) return;
-    if (p->busy_since == TICK_NEVER) p->busy_since = now - p->period; /* the cycle in which it came */
-    if (p->is_blocked && link_is_at_capacity(out)) return;            /* its link wakes the SM */
+    if (p->busy_since == TICK_NEVER) p->busy_since = now - p->period; /* when the request came */
+    if (p->is_blocked && link_is_at_capacity(out)) return;            /* the link wakes the SM */
     if (!link_can_push_after_all(out, now)) {
         /* a slot that was emptied in this very tick can be used in the next cycle: the link does not wake */
         p->is_blocked = link_is_at_capacity(out);

@@ -41,11 +41,11 @@ struct sm_port_setup {
     struct link *to_xbar, *from_xbar;
     const struct clock_domain *clock;
     struct req_pool *pool;
-    /* depth of each of the two */
+    /* depth of each of the two queues */
     uint32_t queue;
     /* cycles: l1.reply_step */
     uint32_t reply_step;
-    /* of the L2, a power of two */
+    /* the line size of the L2, a power of two */
     uint32_t line_bytes;
 };
 
@@ -58,13 +58,13 @@ struct sm_port {
     struct link *from_xbar;
     /* its period: reply_step; 0: none */
     struct clock_domain reply_clock;
-    /* in both queues */
+    /* requests in both queues */
     uint32_t to_send;
     /* for l1_sleep.c: requests that have left the L1's queue, modulo 2^31 */
     uint32_t sent : 31;
     /* for sm_port_sleep.h: the link is full, and says when it has room */
     uint32_t is_blocked : 1;
-    /* the L1's */
+    /* the L1's miss queue */
     struct sm_port_queue misses;
     struct req_pool *pool;
 
@@ -87,13 +87,13 @@ struct sm_port {
     } takers[SM_PORT_CLIENTS];
 
     struct sm_port_handler clients[SM_PORT_CLIENTS];
-    /* for the laws */
+    /* for the laws: bytes of writes and atomics */
     uint64_t bytes_sent;
     struct sm_port_queue others;
     uint64_t other_requests;
     /* ticks of a cycle of the core */
     uint32_t period;
-    /* of the L2 */
+    /* the line size of the L2 */
     uint32_t line_bytes;
     /* a request of several lines of the L2 that is leaving */
     uint32_t whole;

@@ -7,7 +7,7 @@
  * the last of them is answered.
  *
  * Invariants. (1) Each sector of a request travels in exactly one part, and each byte of its data too. (2) A
- * client sees its requests as it made them. (3) An atomic is never parted: it takes effect at one slice
+ * client sees its requests as it made them. (3) An atomic is never divided: it takes effect at one slice
  * (coalesce.h). */
 #include "mem/sm_port.h"
 
@@ -17,13 +17,13 @@ static uint32_t mask_of(uint32_t line_bytes) { return (uint32_t)((1ull << line_b
 
 static uint64_t line_of(uint64_t addr, uint32_t line_bytes) { return addr & ~(uint64_t)(line_bytes - 1); }
 
-/* The mask of sectors of the line `from` as one of the line `to`. */
+/* Converts a mask of sectors of the line `from` into one of the line `to`. */
 static uint32_t move_mask(uint32_t sectors, uint64_t from, uint64_t to)
 {
     return from >= to ? sectors << (from - to) / SECTOR_BYTES : sectors >> (to - from) / SECTOR_BYTES;
 }
 
-/* The line of the L2 with the lowest of these sectors, and its share of them. */
+/* The line of the L2 that holds the lowest of these sectors, and those of them that lie in it. */
 struct share {
     uint64_t line;
     /* as the client names them; as the L2 does */
@@ -88,7 +88,7 @@ uint32_t sm_port_name(struct sm_port *p, uint32_t id)
 
 /* ---- back ---- */
 
-/* The client's name of a request that was renamed. */
+/* Gives a request that was renamed its old line and sectors again. */
 static void give_name_back(const struct sm_port *p, struct req *r)
 {
     uint64_t first = r->addr + SECTOR_BYTES * (uint32_t)__builtin_ctz(r->sectors);

@@ -1,8 +1,9 @@
-/* smring.c: see smring.h. Known from the thesis, 4.4.2 and Table 4.3. It leaves open when a message that is
- * cut into flits goes on, and what keeps a full ring moving: store and forward and the bubble rule are ours
- * (its 42 cycles of a remote hit fit five hops of four cycles and more back, not cut-through).
+/* smring.c: see smring.h. Known from the thesis, 4.4.2 and Table 4.3. It leaves open when a message of
+ * several flits goes on, and how a full ring keeps moving: store and forward, and the bubble rule, are our
+ * choice (the 42 cycles of a remote hit in the thesis fit hops of this kind, not cut-through).
  *
- * The slot of a message is taken when it leaves for the queue, so what is on a link counts there. */
+ * A message occupies its slot in the next queue from the time at which it leaves, so a message on a link
+ * counts there. */
 #include "mem/smring_impl.h"
 
 #include "base/hugepage.h"
@@ -59,7 +60,7 @@ void smring_destroy(struct smring *r)
 
 /* ---- an SM's cycle ---- */
 
-/* The rule of the bubble: may a message enter the queue in this cycle? */
+/* The bubble rule: may a message enter the queue in this cycle? */
 static bool has_room(const struct smring *r, const struct smring_stop *s, bool is_new)
 {
     return !s->has_entered && s->occupied + (is_new ? 2u : 1u) <= r->params.queue;
@@ -78,7 +79,8 @@ static void enter(struct smring_stop *s, struct smring_channel_stats *stats, con
     stats->queue_max = MAX(stats->queue_max, s->queue.ring.count);
 }
 
-/* When the head of the queue may go on: nobody here has to look at it any more. */
+/* When the head of the queue may go on to the next stop; TICK_NEVER: there is none, or the SM has not decided
+ * about it. */
 static tick leaves_at(const struct smring_stop *s)
 {
     if (!s->queue.ring.count || smring_undecided(s)) return TICK_NEVER;
@@ -121,7 +123,7 @@ const struct smring_message *smring_peek(const struct smring *r, uint32_t sm, en
     return head && head->ready <= now ? &head->message : NULL;
 }
 
-/* Whole cycles since a message was ready; mostly none. */
+/* Whole cycles since a message was ready; in most cases 0. */
 static uint64_t cycles_since(const struct smring *r, tick ready, tick now)
 {
     return now == ready ? 0 : clock_cycles(&r->clock, now - ready);
@@ -197,7 +199,7 @@ static void hop(struct smring *r, enum smring_channel c, uint32_t i, tick now)
     to->has_arrived = true;
 }
 
-/* A new message enters the queue, where none that passes has. */
+/* Moves a new message from the buffer into the queue, unless a passing one has entered in this cycle. */
 static void leave_buffer(struct smring *r, struct smring_lane *l, struct smring_stop *s, tick now)
 {
     const struct smring_slot *head = smring_queue_front(&s->buffer);
@@ -228,7 +230,7 @@ static void end_word(struct smring *r, struct smring_lane *l, uint32_t w, tick n
     l->touched[w] = waiting;
 }
 
-/* Stops come in the order of their numbers, since queue_max is what a queue held when a message entered. */
+/* Stops are handled in the order of their numbers, on which queue_max depends. */
 static void move_lane(struct smring *r, enum smring_channel c, tick now)
 {
     struct smring_lane *l = &r->lanes[c];
@@ -241,7 +243,7 @@ static void move_lane(struct smring *r, enum smring_channel c, tick now)
     }
 }
 
-/* Which SMs have done something in this cycle, and to which channels. Mostly few have. */
+/* Marks the stops whose SMs have done something in this cycle. In most cycles few have. */
 static bool take_notes(struct smring *r)
 {
     const uint8_t *at = r->acted, *end = r->acted + r->count;

@@ -41,10 +41,10 @@ extern const struct param_row smring_rows[];
 extern const struct stat_row smring_stat_rows[];
 
 struct smring_channel_stats {
-    /* that SMs have sent, and taken */
+    /* messages that SMs have sent, and taken */
     uint64_t messages, taken;
     uint64_t hops, flits;
-    /* new messages that found no room */
+    /* new messages that were refused for lack of room */
     uint64_t refused;
     /* cycles that messages waited, complete, to leave a queue; that new ones waited in a buffer */
     uint64_t wait_cycles, buffer_cycles;
@@ -77,26 +77,28 @@ void smring_destroy(struct smring *r);
 /* False: there is no room for a new message. */
 bool smring_push(struct smring *r, uint32_t sm, enum smring_channel c, tick now,
                  const struct smring_message *m);
-/* The message that the SM sees, or NULL. One that it has let pass is seen no more. */
+/* The message that the SM sees, or NULL. It does not see a message again that it has let pass. */
 const struct smring_message *smring_peek(const struct smring *r, uint32_t sm, enum smring_channel c,
                                          tick now);
 /* Takes the message that smring_peek shows. */
 void smring_pop(struct smring *r, uint32_t sm, enum smring_channel c, tick now);
 /* Lets it go on to the next SM, when there is room. Only what is for all. */
 void smring_pass(struct smring *r, uint32_t sm, enum smring_channel c);
-/* When the SM sees a message next, as the newest cycle left it; TICK_NEVER: none is on its way into sight. */
+/* When the SM next sees a message, as of the end of the newest cycle; TICK_NEVER: no message is on its way to
+ * it. */
 tick smring_next(const struct smring *r, uint32_t sm);
 
 /* ---- the machine ---- */
 
-/* Moves messages at the end of a cycle, when all SMs have had it. */
+/* Moves messages at the end of a cycle, after all SMs have run it. */
 void smring_tick(struct smring *r, tick now);
-/* When something can move without an SM having done anything, or an SM sees a message. */
+/* The next time at which a message can move by itself, or an SM sees a message. */
 tick smring_wake(const struct smring *r);
 /* Adds the SMs that see a message at `now` to a mask. False: there are none. */
 bool smring_find_seeing(const struct smring *r, tick now, uint64_t *sms);
-/* The message that an SM sees, if it is for holders of a line, comes from another SM and is the only one in
- * sight. If the L1 does not hold that line, the machine may let it pass before the SM has its cycle. */
+/* The message that an SM sees, if it is for holders of a line, comes from another SM and is the only one that
+ * the SM sees. If the L1 does not hold that line, the machine may let it pass before the SM runs its
+ * cycle. */
 const struct smring_message *smring_asks(const struct smring *r, uint32_t sm, enum smring_channel c,
                                          tick now);
 /* The machine lets the message that smring_asks shows pass, as an SM does by smring_pass. */

@@ -25,7 +25,7 @@ struct smring_stop {
     tick link_free;
     struct smring_queue buffer;
     struct smring_slot arrived;
-    /* of what its SM does */
+    /* counts of what its SM does */
     struct smring_channel_stats stats;
 };
 _Static_assert(offsetof(struct smring_stop, arrived) == HOST_LINE, "a hop touches one line of a stop");
@@ -41,14 +41,14 @@ struct smring_lane {
      * or the SM has done something */
     uint64_t *touched;
     uint32_t flit_bytes;
-    /* of what moves at the end of a cycle */
+    /* counts of what moves at the end of a cycle */
     struct smring_channel_stats stats;
 };
 
 struct smring {
     struct smring_lane lanes[SMRING_CHANNELS];
-    /* [SM]: mask of channels to which it has done something in this cycle; a byte for each SM, so that those
-     * of several threads can say so */
+    /* [SM]: mask of channels that it has used in this cycle; a byte for each SM, so that several threads can
+     * write them at once */
     uint8_t *acted;
     /* SMs, and words of a mask of them */
     uint32_t count, words;

@@ -52,7 +52,7 @@ uint64_t smring_held(const struct smring *r)
 
 uint64_t smring_open(const struct smring *r)
 {
-    uint64_t open = 0; /* of one stop it may be below zero: the sum wraps back */
+    uint64_t open = 0; /* one stop's count may be below zero; the unsigned sum is right all the same */
     for (uint32_t i = 0; i < r->count; i++)
         for (int c = 0; c < SMRING_CHANNELS; c++)
             open += r->lanes[c].stops[i].stats.messages - r->lanes[c].stops[i].stats.taken;

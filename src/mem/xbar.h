@@ -23,7 +23,7 @@ struct xbar_params {
     /* packets, each output */
     uint32_t ejection;
     uint32_t input_speedup, output_speedup;
-    /* of iSLIP */
+    /* rounds of iSLIP in a cycle */
     uint32_t iterations;
     /* crossbar cycles */
     uint32_t latency;
@@ -38,15 +38,15 @@ extern const struct param_row xbar_rows[];
 extern const struct stat_row xbar_stat_rows[];
 
 struct xbar_net_stats {
-    /* that left an output */
+    /* packets that left an output */
     uint64_t packets, flits;
-    /* of packets at the head of a virtual channel */
+    /* waits of packets at the head of a virtual channel */
     uint64_t stall_cycles;
-    /* summed over the outputs */
+    /* busy cycles, summed over the outputs */
     uint64_t output_busy_cycles;
-    /* of complete packets that waited for their destination */
+    /* waits of complete packets for room at their destination */
     uint64_t eject_wait_cycles;
-    /* from the link at the input to the link at the output, summed over packets */
+    /* time from the link at the input to the link at the output, summed over packets */
     uint64_t latency_cycles;
 };
 struct xbar_stats {
@@ -67,7 +67,7 @@ void xbar_destroy(struct xbar *x);
 tick *xbar_gates(struct xbar *x);
 /* The first `sms` SMs are gated from now on. There are gates, and no packet is under way. */
 void xbar_set_gated(struct xbar *x, uint32_t sms);
-/* Packets that an output holds at most behind the switch. */
+/* The most packets that an output holds behind the switch. */
 uint32_t xbar_packets_behind(const struct xbar *x);
 void xbar_tick(struct xbar *x, tick now);
 /* The variable that links wake; xbar_tick sets it to the next time it has something to do. */

@@ -21,7 +21,7 @@ static inline void xbar_make_packet(const struct xbar_net *n, uint32_t id, struc
     debug_assert(p->dst < n->outputs);
 }
 
-/* Of 64 inputs, those whose packets for this output wait because its gate is closed. */
+/* Mask of 64 inputs: those whose packets for this output wait because its gate is closed. */
 static inline uint64_t xbar_held_back(const struct xbar_net *n, uint32_t output, uint32_t word)
 {
     if (LIKELY(!n->gates) || n->gates[output] > n->now || word * 64 >= n->gated) return 0;

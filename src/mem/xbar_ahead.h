@@ -1,5 +1,5 @@
-/* xbar_ahead.h: what serves the host's speed alone: which ports the crossbar looks at, and how far an SM may
- * run before the others. */
+/* xbar_ahead.h: functions that only make the simulator fast: which ports the crossbar looks at, and how far
+ * an SM may run ahead. */
 #ifndef HEDDLE_XBAR_AHEAD_H
 #define HEDDLE_XBAR_AHEAD_H
 

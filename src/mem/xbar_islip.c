@@ -7,8 +7,8 @@
  * busy, and a head that asks is served within `inputs` grants of its output.
  *
  * An input with one virtual channel asks for one output, so that every grant is accepted and a second round
- * finds nothing more: the free outputs are gone through once. The cost is that of the outputs that somebody
- * asks for, not of all pairs. */
+ * finds nothing more: the free outputs are gone through once. The cost depends on the outputs that inputs ask
+ * for, not on the number of pairs. */
 #include "mem/xbar_eject.h"
 
 #define NO_OFFER UINT32_MAX
@@ -20,7 +20,7 @@ XBAR_INLINE uint64_t islip_asking(const struct xbar_ports *p, uint64_t asks)
     return asks & ~(p->in_busy | p->granted);
 }
 
-/* Those of them that its gate lets pass. */
+/* The same without inputs that the output's gate holds back. */
 static inline uint64_t islip_passing(const struct xbar_net *n, const struct xbar_output *o, uint32_t word)
 {
     const uint64_t held_back = xbar_held_back(n, (uint32_t)(o - n->out), word);
@@ -49,7 +49,7 @@ XBAR_INLINE uint64_t islip_grant_plain(const struct xbar_net *n, const struct xb
     return any & (0 - any);
 }
 
-/* How far a port is from a pointer, going round. */
+/* The distance of a port from a pointer, with wrap-around. */
 static uint32_t islip_distance(uint32_t port, uint32_t pointer, uint32_t ports)
 {
     return port >= pointer ? port - pointer : port + ports - pointer;
@@ -70,7 +70,7 @@ struct islip_pair {
     uint64_t in_bit, out_bit;
 };
 
-/* All of the packet at the head is through the switch: the next one asks. */
+/* The whole packet at the head has passed the switch: the next one asks. */
 XBAR_INLINE void islip_pass(struct xbar_net *n, struct xbar_ports *ports, struct islip_pair g,
                             struct xbar_vc *vc, bool plain)
 {
@@ -81,7 +81,7 @@ XBAR_INLINE void islip_pass(struct xbar_net *n, struct xbar_ports *ports, struct
     if (vc->ring.count) xbar_ask(n, g.input, g.in_bit, xbar_vc_head(vc), plain);
 }
 
-/* A packet of a reply of several packets is through; true: it was the last. */
+/* One packet of a reply of several packets has passed. True: it was the last. */
 static inline bool islip_pass_part(struct xbar_vc *vc, uint32_t step, uint32_t flits)
 {
     vc->passed = (uint16_t)(vc->passed + step);
@@ -113,7 +113,7 @@ XBAR_INLINE void islip_start(struct xbar_net *n, struct xbar_ports *ports, struc
     o->sent = MAX(o->sent, cycle) + step;
     in->port_free = cycle + in_cycles;
     vc->head_since = (xbar_stamp)in->port_free;
-    n->stats->output_busy_cycles += step;               /* apart from the other, as in xbar_deliver_head */
+    n->stats->output_busy_cycles += step;               /* not beside the other sum: see xbar_deliver_head */
     if (out_cycles > 1 || !xbar_has_one_vc(n, plain)) { /* else nothing asks for it before */
         o->free = cycle + out_cycles;
         ports->busy |= g.out_bit;
@@ -132,7 +132,7 @@ static inline void islip_one_word(struct xbar_net *n)
         g.in_bit = islip_grant_plain(n, o);
         if (!g.in_bit) continue;
         g.input = (uint32_t)__builtin_ctzll(g.in_bit);
-        o->grant_at = (uint16_t)(g.input + 1); /* past the last one the first is found, too */
+        o->grant_at = (uint16_t)(g.input + 1); /* beyond the last input the search wraps around */
         islip_start(n, n->ports, g, true);
     }
 }

@@ -1,5 +1,5 @@
-/* xbar_make.c: a network of the crossbar is made, wired to its links, taken apart; its part in the report
- * of a stuck machine. */
+/* xbar_make.c: makes a network of the crossbar, joins it to its links, frees it, and reports what it holds
+ * when a machine is stuck. */
 #include "mem/xbar_notes.h"
 
 #include "base/hugepage.h"

@@ -53,7 +53,7 @@ XBAR_INLINE bool xbar_deliver_head(struct xbar_net *n, struct xbar_ports *ports,
     s->packets++;
     s->eject_wait_cycles += waited;
     link_push(o->to, n->now, a->origin.id);
-    s->flits += a->flits; /* apart: as pairs they would go through vectors, which takes longer */
+    s->flits += a->flits; /* kept apart: as a pair the sums would become vector code, which is slower */
     s->latency_cycles += (xbar_stamp)n->cycle - a->origin.taken;
     ports->full &= ~bit;
     xbar_arrival_pop(n, o);
@@ -87,8 +87,8 @@ XBAR_INLINE void xbar_put_on_channel(struct xbar_net *n, struct xbar_ports *port
     xbar_ask(n, input, bit, p, plain);
 }
 
-/* The oldest packet of the injection buffer goes on the channel, if it can. came: the packet that has just
- * come, or NULL; it goes behind the others, or past an empty buffer. */
+/* Puts the oldest packet of the injection buffer on the channel, if possible. came: the packet that has just
+ * come, or NULL; it goes behind the others, or straight on if the buffer is empty. */
 XBAR_INLINE void xbar_move(struct xbar_net *n, struct xbar_ports *ports, uint32_t input, uint64_t bit,
                            const struct xbar_packet *came, bool plain)
 {
@@ -105,8 +105,8 @@ XBAR_INLINE void xbar_move(struct xbar_net *n, struct xbar_ports *ports, uint32_
     if (came) xbar_injection_push(n, q, came);
 }
 
-/* The head of the link comes in, if it can be seen and fits. If it does not fit, it waits in *p until what
- * is on the channel has passed or a grant makes room; the input is not looked at before. */
+/* Takes the head of the link, if it can be seen and fits. If it does not fit, it waits in *p until the packet
+ * on the channel has passed or a grant makes room; the input is not looked at before. */
 XBAR_INLINE bool xbar_take(struct xbar_net *n, struct xbar_ports *ports, struct xbar_input *in, uint64_t bit,
                            struct xbar_packet *p)
 {
@@ -151,7 +151,7 @@ COLD static void xbar_deliver_all_complete(struct xbar_net *n, struct xbar_ports
     while (o->ring.count && xbar_deliver_head(n, ports, o, xbar_bit(output))) {}
 }
 
-/* Into the ejection buffer, by the time at which it is complete. */
+/* Inserts a packet into the ejection buffer, in the order of the times at which packets are complete. */
 static void xbar_insert_by_time(struct xbar_net *n, const struct xbar_packet *p)
 {
     struct xbar_output *o = &n->out[p->dst];
@@ -225,7 +225,8 @@ XBAR_INLINE void xbar_cycle_plain(struct xbar_net *n, uint64_t slots, tick *wake
     xbar_set_wake(n, xbar_open(p), p->occupied, wake);
 }
 
-/* More ports, of which many are idle: each step first asks whether a word of them has anything at all. */
+/* A network with more ports, many of which are idle: each step first tests whether a word of ports has
+ * anything to do. */
 static void xbar_cycle_any(struct xbar_net *n, uint64_t slots, tick *wake)
 {
     const uint32_t pushed = xbar_any_note(n->pushed, n->in_words) ? n->in_words : 0,

@@ -58,9 +58,9 @@ struct xbar_entries {
 struct xbar_injection {
     struct xbar_entries *entries;
     struct short_ring ring;
-    /* in the buffer, those on the channel included */
+    /* flits in the buffer, including those on the channel */
     uint16_t flits;
-    /* on the channel, or just past it */
+    /* flits on the channel, or just past it */
     uint16_t on_channel;
 };
 
@@ -69,11 +69,11 @@ struct xbar_vc {
     /* [n->vc_wrap + 1] */
     struct xbar_packet *items;
     struct short_ring ring;
-    /* in the buffer */
+    /* flits in the buffer */
     uint16_t flits;
     /* flits of the head that have passed the switch */
     uint16_t passed;
-    /* from then on the head could compete */
+    /* the time from which the head could compete */
     xbar_stamp head_since;
 };
 
@@ -84,29 +84,29 @@ struct xbar_input {
     /* the port into the switch */
     uint64_t port_free;
     struct xbar_injection injection;
-    /* of an input with one virtual channel */
+    /* the virtual channel of an input with only one */
     struct xbar_vc vc;
 };
 
 struct xbar_output {
     struct link *to;
-    /* it can take from the switch from this cycle on */
+    /* from this cycle on it can take from the switch */
     uint64_t free;
-    /* the last flit that it has is on the wires */
+    /* when the last flit that it has is on the wires */
     uint64_t sent;
     /* mask of the inputs that have a head for this output: own_asks where that is large enough */
     uint64_t *asks;
     /* the ejection buffer, [n->arrival_wrap + 1]: a granted packet has its slot at once */
     struct xbar_arrival *items;
     struct short_ring ring;
-    /* bits of asks; not kept in a plain network */
+    /* the number of bits set in asks; not kept in a plain network */
     uint16_t askers;
     /* iSLIP: first input to grant */
     uint16_t grant_at;
     uint64_t own_asks[2];
 };
 
-/* What happens to a port by itself, at a time that is known before (xbar_sleep.h). */
+/* Events of a port whose time is known beforehand (xbar_sleep.h). */
 enum xbar_event {
     /* output: the oldest packet is complete, or it is its turn */
     EVENT_DELIVER,
@@ -153,7 +153,7 @@ static_assert(sizeof(struct xbar_input) == HOST_LINE && sizeof(struct xbar_outpu
 struct xbar_net {
     /* each cycle */
     _Alignas(HOST_LINE) tick now;
-    /* that of now */
+    /* the number of the present cycle */
     uint64_t cycle;
     /* [port / 64] */
     struct xbar_ports *ports;
@@ -163,7 +163,7 @@ struct xbar_net {
     uint32_t period;
     /* words of masks; words with inputs, with outputs */
     uint16_t words, in_words, out_words;
-    /* links say which ports to look at */
+    /* links note which ports to look at */
     bool has_notes;
     bool is_plain;
     /* a head competes for some output; not kept in a plain network */

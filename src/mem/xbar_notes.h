@@ -26,7 +26,8 @@ static inline uint64_t xbar_read_block(uint8_t *notes)
 {
     __m128i bytes = _mm_load_si128((const __m128i *)notes);
     _mm_store_si128((__m128i *)notes, _mm_setzero_si128());
-    return (uint32_t)_mm_movemask_epi8(_mm_slli_epi16(bytes, 7)); /* their lowest bits, made their highest */
+    return (uint32_t)_mm_movemask_epi8(_mm_slli_epi16(bytes, 7)); /* moves the lowest bit of each byte to its
+                                                                   * highest */
 }
 #else
 /* One multiplication gathers eight bytes into eight bits. */

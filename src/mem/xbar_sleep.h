@@ -1,10 +1,10 @@
-/* xbar_sleep.h: which ports need not be looked at in a cycle, and when the network has its next one:
- * serves the speed of the host alone. Looking at a port too often changes nothing (invariant 6 of
- * xbar_net.c). Inside mem/ only.
+/* xbar_sleep.h: which ports need not be looked at in a cycle, and when the network next has one. It only
+ * makes the simulator fast. Looking at a port too often changes nothing (invariant 6 of xbar_net.c). Inside
+ * mem/ only.
  *
- * Events that come by themselves (a packet is complete, a port or a channel is free, a link shows its
- * head) are planned on a wheel: 64 slots, one a cycle, with a mask of ports for each kind of event. What
- * others cause comes as a note of a link (xbar_notes.h) or with a grant. */
+ * Events at a known time (a packet is complete, a port or a channel is free, a link shows its head) are
+ * planned on a wheel: 64 slots, one a cycle, with a mask of ports for each kind of event. All other events
+ * come as a note of a link (xbar_notes.h) or with a grant. */
 #ifndef HEDDLE_XBAR_SLEEP_H
 #define HEDDLE_XBAR_SLEEP_H
 
@@ -42,10 +42,10 @@ static inline uint64_t xbar_cycles_to(const struct xbar_net *n, tick t)
     return t <= n->now + n->period ? 1 : (t - n->now + n->period - 1) / n->period;
 }
 
-/* Plans when the input's link is looked at next. Where its head is there already and would be refused in
- * the next cycle, it counts as waiting now; this is asked only while the channel stays busy, when it is
- * likely. A waiting head is looked at when the channel is free or a grant has made room. next: memory for
- * the head. */
+/* Plans when the input's link is looked at next. If its head is there already and would be refused in the
+ * next cycle, it is marked as waiting at once; this is tested only while the channel stays busy, when it is
+ * likely. A waiting head is looked at when the channel is free or a grant has made room. next: memory for the
+ * head. */
 static inline void xbar_plan_look(struct xbar_net *n, struct xbar_ports *ports, const struct xbar_input *in,
                                   uint64_t bit, struct xbar_packet *next)
 {
@@ -65,8 +65,8 @@ static inline void xbar_plan_look(struct xbar_net *n, struct xbar_ports *ports, 
 
 /* xbar_sleep.c: goes to a cycle that is not the next; returns the slots whose cycles have come. */
 uint64_t xbar_leap(struct xbar_net *n, tick now);
-/* xbar_sleep.c: events that were planned beyond the wheel came early: of the ports that they name, those
- * that are free now; the others are planned again. */
+/* xbar_sleep.c: events that lie beyond the wheel come early. Returns the named ports that are free now, and
+ * plans the others again. */
 uint64_t xbar_free_now(struct xbar_net *n, enum xbar_event e, uint32_t word, uint64_t ports);
 /* xbar_sleep.c: without notes each port is looked at in each cycle. */
 void xbar_note_all(struct xbar_net *n);

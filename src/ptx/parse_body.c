@@ -34,7 +34,7 @@ bool parse_loc(struct parser *p)
     return true;
 }
 
-/* .pragma "text", "text";  promises and wishes to the compiler */
+/* .pragma "text", "text"; hints to the compiler, ignored */
 bool parse_pragma(struct parser *p)
 {
     parse_next(p);

@@ -24,8 +24,7 @@ static bool parse_version(struct parser *p)
     p->module->version_major = major;
     p->module->version_minor = minor;
     if (major > 9 || (major == 9 && minor > 0))
-        parse_warning(p, &t, "PTX %u.%u is newer than 9.0: what is new in it is not known here", major,
-                      minor);
+        parse_warning(p, &t, "PTX %u.%u is newer than 9.0: its new features are not supported", major, minor);
     return true;
 }
 

@@ -33,7 +33,7 @@ enum {
 
 enum symbol_kind { SYM_REG, SYM_RANGE, SYM_VAR, SYM_FUNC, SYM_LABEL, SYM_TABLE };
 
-/* What a name stands for. Registers of a range become symbols of their own when they are first used. */
+/* The meaning of a name. Registers of a range become symbols of their own when they are first used. */
 struct symbol {
     enum symbol_kind kind;
     /* REG, RANGE; a vector register is vec registers in a row */

@@ -29,9 +29,9 @@ struct load_line {
     double stride_share;
     /* lines that it brought, and that a miss of a load replaced */
     uint64_t evicted;
-    /* the load that did so most often, */
+    /* the load that replaced most of them, */
     uint32_t evictor_pc;
-    /* in this fraction of them, 0..1 */
+    /* and its fraction of them, 0..1 */
     double evictor_share;
     uint64_t prefetches, prefetch_useful, prefetch_late;
     /* 0 = not known */

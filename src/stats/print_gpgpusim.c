@@ -25,7 +25,7 @@ static unsigned long long summed(const struct gpgpusim *p, enum stats_name id)
 
 static double per(uint64_t n, uint64_t d) { return d ? (double)n / (double)d : 0.0; }
 
-/* A count of one kind of access is the count of all less that of the writes where no other is kept. */
+/* Where no count of one kind of access is kept, it is the count of all accesses minus that of writes. */
 struct breakdown {
     const char *access;
     enum stats_name total, hit, pending, miss, fail;
@@ -51,7 +51,7 @@ static const struct breakdown l2_global_writes = {"GLOBAL_ACC_W",
                                                   STATS_L2_GLOBAL_WRITE_MISSES,
                                                   STATS_L2_GLOBAL_WRITE_FAILS};
 
-/* Each outcome of `all` less that of `less` (NULL: nothing is taken off). */
+/* Prints each outcome of `all` minus that of `less` (NULL: minus nothing). */
 static void print_breakdown(const struct gpgpusim *p, const char *prefix, const struct breakdown *all,
                             const struct breakdown *less)
 {

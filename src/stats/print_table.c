@@ -153,7 +153,7 @@ static void print_memory(const struct stats_view *v, void *const *stats, struct 
 }
 
 /* What the attached mechanisms counted: each has a group of its own. SMs in cache mode count all events that
- * cost energy: here are those that happened. */
+ * cost energy; only those that happened are shown. */
 static void print_mechanisms(const struct stats_view *v, void *const *stats, struct strbuf *out)
 {
     static const char *const components[] = {"gpu", "sm", "l1", "xbar", "l2", "dram", "queue"};

@@ -15,7 +15,7 @@ struct timed_group {
 
 /* One load instruction of the program, as in APRES Table I, and what becomes of its lines. */
 struct pc_load_stats {
-    /* at the L1; a merge waits for a miss under way */
+    /* at the L1; a merge waits for a miss that is under way */
     uint64_t accesses, misses, merges;
     /* different lines among the accesses of this SM: #L of Table I */
     uint64_t unique_lines;

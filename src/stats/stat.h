@@ -7,7 +7,7 @@
 #include "base/strbuf.h"
 #include "heddle/rows.h" /* struct stat_row */
 
-/* dst += src, row by row (MAX: maximum). Stats structs hold nothing but what the rows name. */
+/* dst += src, row by row (MAX: maximum). Structs of statistics have only fields that the rows name. */
 void stat_add(const struct stat_row *rows, void *dst, const void *src);
 /* dst -= src for counts and histograms: what happened between two snapshots. */
 void stat_sub(const struct stat_row *rows, void *dst, const void *src);

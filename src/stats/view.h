@@ -51,7 +51,7 @@ struct stats_view {
     uint32_t l1_count, l2_count;
     /* NULL: not asked for */
     const struct energy_table *energy;
-    /* of the mechanisms of the run */
+    /* rows of the run's mechanisms */
     const struct energy_row *const *energy_rows;
     uint32_t energy_row_count;
     uint64_t hash;

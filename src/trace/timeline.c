@@ -255,7 +255,7 @@ static bool has_cache_sms(const struct stats_view *v)
 }
 
 /* SMs by what they do, hit rates of both parts of the LLC and the requests in a controller's queue; sample
- * NULL: 0. A request for data that is on its way is no hit in either part. */
+ * NULL: 0. A request for data that is on its way hits in neither part. */
 static void print_roles(struct timeline *t, uint64_t cycle, const struct timed_sample *sample)
 {
     const double cycles = sample ? (double)(sample->end_cycle - sample->start_cycle) : 0;
@@ -280,8 +280,9 @@ static void print_roles(struct timeline *t, uint64_t cycle, const struct timed_s
     }
 }
 
-/* A counter holds its value until the next one: each sample stands at its start, and a last 0 ends the line.
- */
+/* A counter holds its value until the next one: each sample stands at its start, and a last value of 0 ends
+ * the track.
+ * */
 static void print_counters(struct timeline *t)
 {
     const struct stats_view *v = t->v;

@@ -443,7 +443,7 @@ static void what_does_not_fit_is_said(void **state)
     expect_said(&(struct ccn_run){.sets = {"l1.cache_global=false"}}, ccn,
                 "error: mechanism 'ccn': l1.cache_global is false");
     expect_said(&(struct ccn_run){.sets = {"sm.count=1"}}, ccn,
-                "warning: mechanism 'ccn': the only SM has nobody to share with");
+                "warning: mechanism 'ccn': a single SM has no other SM to share with");
     expect_said(&(struct ccn_run){0}, two, "'ccn' and 'victim' both decide what becomes of a miss");
     struct diag_list d = {0};
     struct machine m;

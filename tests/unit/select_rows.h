@@ -307,7 +307,7 @@ static const struct row control_rows[] = {
 };
 
 static const struct row refused_rows[] = {
-    {"call nowhere, ();", "error: function 'nowhere' is declared but nowhere defined"},
+    {"call nowhere, ();", "error: function 'nowhere' is declared but not defined"},
     {"call cudaDeviceSynchronize, ();", "error: 'cudaDeviceSynchronize' is part of the device-side CUDA "
                                         "runtime (dynamic parallelism), which is not "
                                         "supported"},

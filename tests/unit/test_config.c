@@ -70,7 +70,7 @@ static void errors_have_a_place(void **state)
     expect_error("sm:\n  count: many\n",
                  ":2:10: error: sm.count must be a whole number from 1 to 1024, got 'many'");
     expect_error("sm:\n  count: [1, 2]\n", ":2:10: error: a parameter takes one value");
-    expect_error("sm:\n  count: 1\n  count: 2\n", ":3:3: error: 'count' stands twice, first in line 2");
+    expect_error("sm:\n  count: 1\n  count: 2\n", ":3:3: error: 'count' appears twice, first in line 2");
     expect_error("- 1\n- 2\n", "must be a mapping");
     expect_error("a: {\n", "not valid YAML");
     expect_error("base: nowhere\n", "no machine 'nowhere'");

@@ -340,8 +340,8 @@ static void the_count_in_words(void **state)
     for (uint64_t n = 0; n < 3; n++) emu_race_summary(n, &text);
     assert_string_equal(strbuf_text(&text),
                         "heddle: no races found\n"
-                        "heddle: 1 race found: pairs of instructions that nothing orders\n"
-                        "heddle: 2 races found: pairs of instructions that nothing orders\n");
+                        "heddle: 1 race found: pairs of instructions without an order\n"
+                        "heddle: 2 races found: pairs of instructions without an order\n");
     strbuf_free(&text);
 }
 

@@ -389,12 +389,12 @@ static void test_bad_tables(void **state)
     expect_error("base: gpuwattch\nmechanisms:\n  one.tags: -1\n", 3, "at least 0");
     expect_error("base: gpuwattch\nmechanisms:\n  one.tags:\n", 3, "must be a number of picojoules");
     expect_error("base: gpuwattch\nmechanisms: [1]\n", 2, "must be a mapping");
-    expect_error("base: gpuwattch\npicojoules:\n  fp: 1\n  int: 1\n  fp: 2\n", 5, "'fp' stands twice");
+    expect_error("base: gpuwattch\npicojoules:\n  fp: 1\n  int: 1\n  fp: 2\n", 5, "'fp' appears twice");
     expect_error("base: gpuwattch\npicojoules: {fp: 1, fp: 1}\n", 2, "first in line 2");
-    expect_error("base: gpuwattch\nwatts:\n  constant: 1\n  constant: 1\n", 4, "'constant' stands twice");
-    expect_error("base: accelwattch\nstatic:\n  sms: 80\n  sms: 80\n", 4, "'sms' stands twice");
-    expect_error("base: gpuwattch\nmechanisms:\n  one.tags: 1\n  one.tags: 2\n", 4, "stands twice");
-    expect_error("base: gpuwattch\nabout: mine\nbase: gpuwattch\n", 3, "'base' stands twice");
+    expect_error("base: gpuwattch\nwatts:\n  constant: 1\n  constant: 1\n", 4, "'constant' appears twice");
+    expect_error("base: accelwattch\nstatic:\n  sms: 80\n  sms: 80\n", 4, "'sms' appears twice");
+    expect_error("base: gpuwattch\nmechanisms:\n  one.tags: 1\n  one.tags: 2\n", 4, "appears twice");
+    expect_error("base: gpuwattch\nabout: mine\nbase: gpuwattch\n", 3, "'base' appears twice");
     expect_error("about: mine\nbase: nobody\n", 2, "no table of energies 'nobody'");
 }
 

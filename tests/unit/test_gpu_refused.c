@@ -163,7 +163,7 @@ static void what_is_wrong_refuses_the_module(void **state)
         {HEAD ".entry a() { mma.sync.aligned.m8n8k4 x; }\n.entry b() { foo 1; }",
          "unknown instruction 'foo'"},
         {HEAD ".func f();\n.entry a() { mma.sync.aligned.m8n8k4 x; }\n.entry b() { call f, (); ret; }",
-         "function 'f' is declared but nowhere defined"},
+         "function 'f' is declared but not defined"},
         {HEAD ".extern .global .u32 v;\n.entry a() { mma.sync.aligned.m8n8k4 x; }\n"
               ".entry b() { .reg .u32 %r; ld.global.u32 %r, [v]; st.global.u32 [v], %r; ret; }",
          "symbol 'v' is declared extern but not defined"},

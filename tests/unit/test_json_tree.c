@@ -100,7 +100,7 @@ static void errors_have_a_place(void **state)
         {"\"\\ud800x\"", 1, 8, "surrogate"},
         {"\"\\udc00\"", 1, 8, "surrogate"},
         {"\"\\u0000\"", 1, 8, "zero character"},
-        {"[1] x", 1, 5, "behind the end"},
+        {"[1] x", 1, 5, "after the end"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct diag_list diags = {0};

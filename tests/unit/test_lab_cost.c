@@ -153,7 +153,7 @@ static void refuse(const char *text, int line, int col, const char *message)
 static void wrong_names_are_refused_at_their_place(void **state)
 {
     refuse(TOP "measures: {a: 1 + cost(linebaker)}\n" FIGURE, 3, 19, "no column has a mechanism 'linebaker'");
-    refuse(TOP "measures: {a: cost(linebacker.vt)}\n" FIGURE, 3, 15, "stores nothing that is called 'vt'");
+    refuse(TOP "measures: {a: cost(linebacker.vt)}\n" FIGURE, 3, 15, "stores nothing called 'vt'");
     refuse(TOP "measures: {a: cost(linebacker.vt)}\n" FIGURE, 3, 15, "linebacker stores hpc, lm, ipc");
     refuse(TOP "measures: {a: cost(pcal)}\n" FIGURE, 3, 15, "name a part");
     refuse(TOP "measures: {a: cost(gto)}\n" FIGURE, 3, 15, "'gto' declares no storage");

@@ -260,7 +260,7 @@ static void refuse(const char *text, int line, int col, const char *words)
 static void a_wrong_top_is_refused_at_its_place(void **state)
 {
     refuse("mashine: fermi\n", 1, 1, "did you mean 'machine'");
-    refuse("machine: fermi\nsize: tiny\nmachine: fermi\n", 3, 1, "'machine' stands twice");
+    refuse("machine: fermi\nsize: tiny\nmachine: fermi\n", 3, 1, "'machine' appears twice");
     refuse("title: x\n", 1, 1, "must name a machine");
     refuse("machine: fermi\nseed: many\n", 2, 7, "whole number");
     refuse("- a\n", 1, 1, "mapping");
@@ -291,10 +291,10 @@ static void wrong_columns_are_refused_at_their_place(void **state)
     refuse(TOP "columns: {b: {machine: maxwel}}\n" TAIL, 3, 24, "did you mean 'maxwell'");
     refuse(TOP "columns: {b: {sets: {}}}\n" TAIL, 3, 15, "did you mean 'set'");
     refuse(TOP "columns: {b: [1]}\n" TAIL, 3, 14, "a column is a mapping");
-    refuse(TOP "columns: {b: {}, b: {}}\n" TAIL, 3, 18, "'b' stands twice");
+    refuse(TOP "columns: {b: {}, b: {}}\n" TAIL, 3, 18, "'b' appears twice");
     refuse(TOP "columns: {b: {set: {l1.mshr: 8}}}\n" TAIL, 3, 21, "did you mean 'l1.mshrs'");
     refuse(TOP "columns: {b: {set: {l1.mshrs: few}}}\n" TAIL, 3, 31, "whole number");
-    refuse(TOP "columns: {b: {set: {l1.mshrs: 8, l1.mshrs: 9}}}\n" TAIL, 3, 34, "'l1.mshrs' stands twice");
+    refuse(TOP "columns: {b: {set: {l1.mshrs: 8, l1.mshrs: 9}}}\n" TAIL, 3, 34, "'l1.mshrs' appears twice");
     refuse(TOP "columns: {b: {set: 8}}\n" TAIL, 3, 20, "mapping of parameters");
     refuse(TOP "columns: {b: {mech: got}}\n" TAIL, 3, 21, "did you mean 'gto'");
     refuse(TOP "columns: {b: {mech: swl, mech_set: {swl.warp: 4}}}\n" TAIL, 3, 37,
@@ -343,7 +343,7 @@ static void wrong_measures_are_refused_at_their_place(void **state)
     refuse(COLUMNS "measures: {a: {valeu: 1}}\n" FIGURE, 4, 16, "did you mean 'value'");
     refuse(COLUMNS "measures: {a: {value: max(ipc, 1)}}\n" FIGURE, 4, 32, "needs quotes");
     refuse(COLUMNS "measures: {a: {title: 1}}\n" FIGURE, 4, 12, "has no value");
-    refuse(COLUMNS "measures: {a: ipc, a: ipc}\n" FIGURE, 4, 20, "'a' stands twice");
+    refuse(COLUMNS "measures: {a: ipc, a: ipc}\n" FIGURE, 4, 20, "'a' appears twice");
     refuse(COLUMNS "measures: {a: b, b: ipc}\n" FIGURE, 4, 15, "no statistic or measure is called 'b'");
     refuse(COLUMNS "measures: {a: param(l1.mshr)}\n" FIGURE, 4, 15, "did you mean 'l1.mshrs'");
     refuse(COLUMNS "measures: {a: param(device.name)}\n" FIGURE, 4, 15, "is a text");

@@ -115,7 +115,7 @@ static void what_is_wrong_is_named_with_its_line(void **unused)
         {"n 1 1:9000", "n 6 1:9000", 8, "a number from 1 to 5"},
         {"n 4 1:6000", "n 1 1:6000", 9, "twice"},
         {" 5:5000\n", "\n", 11, "no cycles at its largest tuple"},
-        {"n 1 1:9000", "m 1 1:9000", 8, "does not begin so"},
+        {"n 1 1:9000", "m 1 1:9000", 8, "no line begins with this word"},
         {"simulator 0.1.0 abc", "one 1 2 3 4 5 6 7", 3, "no kernel above"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -11,12 +11,12 @@ struct account {
 };
 
 struct sm;
-/* Why a scheduler issues nothing, though its warps have these chances. */
+/* The cause to which the slot of a scheduler that issues nothing is charged. */
 enum issue_slot account_cause(const struct sm *m, uint32_t scheduler, const struct chances *c);
 /* Charges the cycles before `until` to the schedulers' causes: call it before one of them changes. */
 void account_slots(struct sm *m, uint64_t until);
-/* Charges what the SM held in the cycles before `until`. It changes with CTAs and warps alone, far more
- * seldom than cycles pass, so it is charged before each change and before anyone looks. */
+/* Charges what the SM held in the cycles before `until`. It changes only when CTAs and warps come or leave,
+ * so it is charged before each such change and before statistics are read. */
 void account_occupancy(struct sm *m, uint64_t until);
 
 #endif

@@ -1,10 +1,10 @@
 /* collector.c: see collector.h. Known from GPGPU-Sim's opndcoll_rfu_t: a collector takes one operand a cycle
- * (a parameter here); the units of a class leave in turn. Left out: the reads of predicates, which
- * have a file of their own. */
+ * (a parameter here); the units of a class leave in turn. Left out: reads of predicates, which have a
+ * separate register file. */
 #include "core/sm/collector.h"
 
 struct class_setup {
-    /* of the latches; collectors of its own */
+    /* width of the latches; collector units that only this class uses */
     uint32_t width, own;
 };
 
@@ -64,8 +64,8 @@ void collector_init(struct collector *c, const struct sm_params *p)
         for (uint32_t k = 0; k < CLASS_COUNT; k++) c->units[i].users |= (uint8_t)((c->own[k] >> i & 1) << k);
 }
 
-/* Neighbouring warps, which often read the same registers at the same time, are not to meet with neighbouring
- * registers. */
+/* Neighbouring warps often read the same registers at the same time. With this stride these reads, and those
+ * of neighbouring registers, go to different banks. */
 enum { WARP_STRIDE = 5 };
 
 static uint32_t bank_of(const struct collector *c, uint32_t warp, uint32_t reg)
@@ -76,7 +76,7 @@ static uint32_t bank_of(const struct collector *c, uint32_t warp, uint32_t reg)
 
 void collector_write(struct collector *c, uint32_t warp, const struct uop *u, uint64_t cycle)
 {
-    if (!c->reading && LIKELY(!c->is_shared)) return; /* who is first in this cycle does not matter then */
+    if (!c->reading && LIKELY(!c->is_shared)) return; /* nobody competes for the banks */
     uint64_t banks = 0;
     for (uint32_t i = 0; i < u->write_count; i++) banks |= 1ull << bank_of(c, warp, u->writes[i]);
     if (c->reading) c->written |= banks;
@@ -119,8 +119,8 @@ static uint32_t users_of(const struct collector *c, uint64_t units)
     return users;
 }
 
-/* The units of a class leave in turn. In a fixed order one that is filled again at once would keep the other
- * waiting, and its loads would overtake older ones. Returns the units that leave. */
+/* The units of a class leave in turn. In a fixed order a unit that is filled again at once would hold back
+ * the others, and its loads would overtake older ones. Returns the units that leave. */
 static uint64_t leave(struct collector *c, uint32_t cls)
 {
     struct latch *out = &c->out[cls];
@@ -156,7 +156,7 @@ static bool dispatch_ready(struct collector *c)
     return all != 0;
 }
 
-/* The reads of one unit in one cycle, from the list; *taken: banks. */
+/* Reads operands of one unit from its list, for one cycle; *taken: banks in use. */
 static void read_list(struct collector *c, struct collector_unit *u, uint64_t *taken)
 {
     uint32_t granted = 0;
@@ -175,7 +175,8 @@ static void read_list(struct collector *c, struct collector_unit *u, uint64_t *t
     c->conflict_cycles += refused && granted < c->reads;
 }
 
-/* The same where no more reads are left than a cycle has, each of another bank: all whose bank is free. */
+/* As read_list, where all reads that are left fit one cycle and go to different banks: reads those whose bank
+ * is free. */
 static void read_set(struct collector *c, struct collector_unit *u, uint64_t *taken)
 {
     const uint64_t refused = u->set & *taken;
@@ -185,7 +186,7 @@ static void read_set(struct collector *c, struct collector_unit *u, uint64_t *ta
     c->conflict_cycles += refused != 0;
 }
 
-/* The read that had to wait for those before it, if there is one. */
+/* Puts the read that had to wait for the others into the list. False: there is none. */
 static bool read_next(struct collector_unit *u)
 {
     if (u->then == COLLECTOR_NO_BANK) return false;
@@ -212,10 +213,10 @@ static bool read_operands(struct collector *c, uint64_t cycle)
     }
     c->granted = taken;
     c->granted_cycle = (uint32_t)cycle;
-    return true; /* of all that read, one has its bank */
+    return true; /* reads may go on in the next cycle */
 }
 
-/* What the unit of a flight has to read. Returns the number of its reads. */
+/* Sets what the unit has to read for its flight. Returns the number of reads. */
 static uint32_t load_unit(const struct collector *c, struct collector_unit *u,
                           const struct uop *(*uop_of)(void *, uint32_t, struct collector_reader *), void *ctx)
 {
@@ -236,7 +237,8 @@ static uint32_t load_unit(const struct collector *c, struct collector_unit *u,
     return count;
 }
 
-/* Instructions of a class enter units. Returns these; *reading: those that have operands to read. */
+/* Moves instructions of a class into free units. Returns these units; *reading: those of them that have
+ * operands to read. */
 static uint64_t enter(struct collector *c, uint32_t cls, uint64_t *reading,
                       const struct uop *(*uop_of)(void *, uint32_t, struct collector_reader *), void *ctx)
 {

@@ -44,14 +44,14 @@ struct collector_unit {
     uint8_t cls, left;
     /* mask of classes that may use the unit */
     uint8_t users;
-    /* the bank of a read that waits for those before it; COLLECTOR_NO_BANK: none */
+    /* the bank of the read that comes after all others (UOP_INDIRECT); COLLECTOR_NO_BANK: none */
     uint8_t then;
     /* the reads that are left: a set of banks; 0: a list of banks */
     uint64_t set;
     uint8_t banks[UOP_READS_MAX];
 };
 
-/* Whose registers an instruction reads. */
+/* The warp whose registers an instruction reads. */
 struct collector_reader {
     uint32_t warp;
     /* UOP_INDIRECT: the register that it reads behind the others */
@@ -69,11 +69,11 @@ struct collector {
     uint64_t conflict_cycles;
     /* instructions in latches and units */
     uint16_t work;
-    /* the newest cycle moved nothing, and nothing has come or gone since: the next one moves nothing
-     * either */
+    /* the newest cycle moved nothing, and no instruction has entered or left since: the next cycle moves
+     * nothing either */
     bool is_stuck;
     bool by_warp;
-    /* mechanisms use the banks too: what writebacks took is remembered */
+    /* mechanisms use the banks too, so the banks of writebacks are remembered */
     bool is_shared;
     /* masks of classes: whose input latch has room; with instructions in the input latch, in the output
      * latch */
@@ -103,7 +103,7 @@ struct collector {
 };
 _Static_assert(offsetof(struct collector, held) == HOST_LINE, "what every cycle touches is one line");
 
-/* Collectors that the parameters ask for, with the one that a class without any gets. More than
+/* The number of collector units that the parameters ask for; a class without any gets one. More than
  * COLLECTOR_UNITS_MAX cannot be made. */
 uint32_t collector_units(const struct sm_params *p);
 void collector_init(struct collector *c, const struct sm_params *p);
@@ -118,8 +118,8 @@ bool collector_cycle(struct collector *c, uint64_t cycle,
                      void *ctx);
 /* Takes the oldest instruction from the output latch of a class, which has one. */
 uint32_t collector_take(struct collector *c, enum sm_class cls);
-/* A mechanism wants the bank of a row of the register file in this cycle. The arbiter decides a cycle ahead:
- * operands of the arbitration before, writebacks, and what was asked for before in this cycle go first.
+/* A mechanism wants the bank of a row of the register file in this cycle. The arbiter decides a cycle ahead,
+ * so operands that won in the cycle before go first, as do writebacks and earlier requests of this cycle.
  * False: the bank is taken. */
 bool collector_ask(struct collector *c, uint32_t row, uint64_t cycle);
 

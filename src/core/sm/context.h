@@ -30,7 +30,7 @@ enum {
 #define SM_NO_SLOT    UINT16_MAX
 #define SM_NO_CONTEXT UINT16_MAX
 
-/* A warp has had no slot yet; runs; has executed its last instruction; has nothing under way any more. */
+/* A warp has had no slot yet; runs; has executed its last instruction; has left the SM. */
 enum warp_stage { WARP_NEW, WARP_RUNS, WARP_ENDED, WARP_LEFT };
 
 /* Lines of the host's cache: what issue and writeback touch, with the first 64 registers; the other

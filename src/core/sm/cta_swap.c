@@ -14,7 +14,8 @@
 #include "base/bitset.h"
 #include "base/hugepage.h"
 
-/* CTA slots that hold a CTA, in order. They are few of all slots, and are looked at in every cycle. */
+/* CTA slots that hold a CTA, in order. A list, since they are few among all slots and are visited in every
+ * cycle. */
 #define FOR_CTAS(i, m) for (uint32_t i = next_cta(m, 0); i < (m)->residency.cta_slots; i = next_cta(m, i + 1))
 
 static uint32_t next_cta(const struct sm *m, uint32_t from)
@@ -83,13 +84,13 @@ void swap_result(struct sm *m, const struct context *x)
     sleep_changed(&m->sleep);
 }
 
-/* A stall that has lasted long enough, and the end of one that was told. */
+/* Tells mechanisms of a stall that has lasted long enough, and of the end of a stall that they were told. */
 static void watch_stall(struct sm *m, struct swap_cta *s, uint32_t cta)
 {
     const struct sm_cta *c = &m->residency.ctas[cta];
     if (!is_stalled(m, c)) {
         const bool was = s->is_stalled;
-        if (waits(m, c)) m->swaps.is_settled = false; /* until its flights have ended */
+        if (waits(m, c)) m->swaps.is_settled = false; /* look again until its flights have ended */
         s->is_stalled = false;
         s->due = UINT64_MAX;
         if (was) sm_mech_cta(m, cta, MECH_CTA_RESUMED);
@@ -104,7 +105,7 @@ static void watch_stall(struct sm *m, struct swap_cta *s, uint32_t cta)
     sm_mech_cta(m, cta, MECH_CTA_STALLED);
 }
 
-/* The edges of a CTA that is neither on its way out nor in. */
+/* Tells mechanisms of changes of a CTA that is active or inactive. */
 static void tell_edges(struct sm *m, uint32_t cta)
 {
     struct swap_cta *s = &m->swaps.ctas[cta];
@@ -145,7 +146,8 @@ static void find_due(struct sm *m)
     }
 }
 
-/* Registers that are on their way stay with their slots (transfer_hold). */
+/* A CTA may leave its slots, or enter some, only while its registers are not being moved: transfer_hold holds
+ * warps back by slot. */
 static bool has_registers(const struct sm *m, uint32_t cta)
 {
     return m->residency.ctas[cta].has_rows && transfer_where(m, cta) == REGISTERS_HERE;
@@ -220,7 +222,7 @@ static void has_entered(struct sm *m, uint32_t cta)
     sm_mech_cta(m, cta, MECH_CTA_IN);
 }
 
-/* Those that leave come first, so that a mechanism hears OUT before IN. */
+/* CTAs that leave are handled first, so that a mechanism is told OUT before IN. */
 static void end_swaps(struct sm *m, enum cta_place place, void (*end)(struct sm *, uint32_t))
 {
     FOR_CTAS(i, m)
@@ -264,7 +266,7 @@ static bool has_changed(struct sm *m)
     return differ;
 }
 
-/* Checks is_settled: no CTA has stalled, resumed or become ready without being told of. */
+/* Checks is_settled: mechanisms were told of every CTA that has stalled, resumed or become ready. */
 static bool has_nothing_to_tell(const struct sm *m)
 {
     FOR_CTAS(i, m)

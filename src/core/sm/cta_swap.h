@@ -20,8 +20,8 @@ struct swap_cta {
     bool could_go_on;
     /* results that came while it owned no rows */
     uint32_t results;
-    /* leaving or entering: the cycle at which it is there. Active: the cycle at which it is told that it has
-     * stalled, if it has not gone on by then; UINT64_MAX: it has not stalled, or was told of */
+    /* leaving or entering: the cycle at which the move ends. Active: the cycle at which mechanisms are told
+     * that it has stalled, if it does not go on before; UINT64_MAX: it has not stalled, or they were told */
     uint64_t due;
 };
 
@@ -31,11 +31,11 @@ struct swaps {
     /* by CTA slot; slots that hold a CTA, a bit set */
     struct swap_cta *ctas;
     uint64_t *used;
-    /* the first cycle at which a CTA has left or entered, or is told of; UINT64_MAX: none */
+    /* the first `due` of all CTAs; UINT64_MAX: none */
     uint64_t due;
     /* by bank of slots, as of the last cycle: warps that could issue; warps that await memory */
     uint64_t running[SM_BANKS_MAX], awaiting[SM_BANKS_MAX];
-    /* while these warps stay the same, no CTA has anything to tell before `due` */
+    /* while these warps stay the same, mechanisms are told nothing before `due` */
     bool is_settled;
 };
 
@@ -47,7 +47,7 @@ void swap_free(struct sm *m);
 /* A CTA has started, with slots or without; has ended. */
 void swap_started(struct sm *m, uint32_t cta, bool is_active);
 void swap_ended(struct sm *m, uint32_t cta);
-/* The stage of a cycle, after writeback: CTAs leave and enter, and what became of them is told. */
+/* The stage of a cycle, after writeback: CTAs leave and enter, and mechanisms are told of their changes. */
 void swap_cycle(struct sm *m);
 /* The port cta_swap. CTA slots; MECH_NO_CTA: none. False: they cannot; nothing has changed. */
 bool swap_begin(struct sm *m, uint32_t out, uint32_t in, uint32_t cycles);

@@ -8,7 +8,7 @@
 #include "core/sm/pipes.h"
 
 struct execute_hot {
-    /* what is in the collectors may move in this cycle; may move on in the next one */
+    /* instructions in the collectors may move in this cycle; did move in this cycle */
     bool collects, moved;
     /* the collectors wait for room in the load-store unit's queue */
     bool awaits_queue;
@@ -22,7 +22,7 @@ static inline void execute_begin(struct execute_hot *e) { e->moved = false; }
 struct flight {
     const struct uop *op;
     uint32_t context;
-    /* of the load-store unit; SM_NONE: arithmetic */
+    /* its access at the load-store unit; SM_NONE: arithmetic */
     uint32_t access;
     /* free list */
     uint32_t next;
@@ -40,10 +40,10 @@ struct sm;
 struct sm_params;
 void execute_init(struct sm *m, const struct sm_params *p);
 void execute_free(struct sm *m);
-/* Does an instruction of a class find room? */
+/* Is there room for an instruction of a class? */
 bool execute_has_room(const struct sm *m, enum sm_class c);
-/* An instruction goes on its way; access: SM_NONE, or what the load-store unit made of it; indirect: the
- * register that it reads behind the others, if it is an indirect move. */
+/* Sends an issued instruction to its unit; access: its access at the load-store unit, or SM_NONE; indirect:
+ * the register that an indirect move reads after the others. */
 void execute_start(struct sm *m, struct context *x, const struct uop *u, uint32_t access, uint32_t indirect);
 /* The stages of a cycle: collectors to units; results to the scoreboard. */
 void execute_cycle(struct sm *m);

@@ -20,7 +20,7 @@ void fetch_init(struct sm *m, const struct sm_params *p)
 
 /* ---- the buffer of a warp ---- */
 
-/* What is between fetch and decode of a context; NULL: nothing. */
+/* The latch that holds instructions of a context between fetch and decode; NULL: none. */
 static struct fetch_latch *latch_of(struct sm *m, const struct context *x)
 {
     for (uint32_t i = 0; i < m->fetching.count; i++) {
@@ -152,7 +152,7 @@ static void decode(struct sm *m, const struct fetch_latch *l)
         b->fetch.astray |= bit;
         return;
     }
-    x->fetch_buffered = 0; /* control went elsewhere meanwhile */
+    x->fetch_buffered = 0; /* the warp has branched meanwhile */
     b->fetch.empty |= bit;
     m->fetching.wants = true;
 }
@@ -173,7 +173,7 @@ void fetch_filled(void *sm, const uint32_t *contexts, uint32_t count)
         if (x->slot != SM_NO_SLOT) bank_at(m, x->slot)->fetch.missed &= ~slot_bit(x->slot);
     }
     m->fetching.wants = true;
-    m->fetch.stalls = MIN(m->fetch.stalls, 1); /* a new row, but catch_up is still to be done */
+    m->fetch.stalls = MIN(m->fetch.stalls, 1); /* counting begins again, but catch_up still has to run */
     sleep_changed(&m->sleep);
 }
 
@@ -182,9 +182,9 @@ static uint64_t wanting(const struct bank *b)
     return b->warp.resident & b->fetch.empty & ~b->warp.done & ~b->warp.held & ~b->fetch.missed;
 }
 
-/* The next of the slots by bank, after the one that fetched last; SM_NONE: there are none. The turn goes from
- * bank to bank before it goes on in a bank, so that it visits the schedulers alike, however many banks there
- * are. */
+/* The slot among `slots_of` whose turn follows that of the slot that fetched last; SM_NONE: there is none.
+ * The turn visits the same slot of each bank before the next slot, so that all schedulers are served alike,
+ * whatever the number of banks. */
 static uint32_t next_in_turn(const struct sm *m, const uint64_t *slots_of)
 {
     const uint32_t banks = m->state.bank_count;
@@ -213,7 +213,7 @@ static uint32_t count_slots(const struct sm *m, const uint64_t *slots_of)
     return count;
 }
 
-/* The SM slept since the newest stall, and the turn went round. */
+/* Advances the turn by the cycles that the SM slept since the newest stall. */
 static COLD void catch_up(struct sm *m)
 {
     const struct fetch_stall *s = &m->fetch_cold.stall;
@@ -221,7 +221,7 @@ static COLD void catch_up(struct sm *m)
     for (; turns; turns--) m->fetch.last = next_in_turn(m, s->slots);
 }
 
-/* Returns whether another warp may still find room where those before it, in a row, have not. */
+/* Counts stalls in a row. True: some warp has not tried yet, and may find room. */
 static COLD bool stall(struct sm *m, const uint64_t *slots_of)
 {
     struct fetch_stall *s = &m->fetch_cold.stall;
@@ -233,8 +233,8 @@ static COLD bool stall(struct sm *m, const uint64_t *slots_of)
     return m->fetch.stalls <= count_slots(m, slots_of);
 }
 
-/* Instructions from fetch_pc on that one access brings: to the end of the line, of the buffer, of the
- * code. */
+/* Instructions that one access brings, from fetch_pc on: at most to the end of the line, of the buffer and of
+ * the code. */
 static uint32_t fetch_length(const struct sm *m, const struct context *x)
 {
     const uint32_t per_line = m->p->icache_line / SM_INST_BYTES; /* a power of two */
@@ -259,7 +259,7 @@ static enum rocache_answer ask_cache(struct sm *m, struct context *x)
     return a;
 }
 
-/* The buffer of x gets what is there from fetch_pc on. */
+/* Fetches instructions for the buffer of x, from fetch_pc on. */
 static void take_line(struct sm *m, const struct context *x)
 {
     m->fetch.latches[m->fetching.count++] =
@@ -267,7 +267,7 @@ static void take_line(struct sm *m, const struct context *x)
     bank_at(m, x->slot)->fetch.empty &= ~slot_bit(x->slot);
 }
 
-/* The next warp fetches. False: none wants to, or the instruction cache has no room. */
+/* Lets the next warp fetch. False: no warp wants to, or the instruction cache has no room. */
 static bool fetch_next(struct sm *m)
 {
     uint64_t slots[SM_BANKS_MAX];

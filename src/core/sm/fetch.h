@@ -12,12 +12,12 @@ struct fetch_hot {
     /* warps whose instructions are between fetch and decode */
     uint8_t count;
 };
-/* What a warp has fetched: from which PC on, how many; 0: control went elsewhere. */
+/* Instructions that a warp has fetched: the first PC, and how many; 0: the warp has branched meanwhile. */
 struct fetch_latch {
     uint32_t context, pc, count;
 };
 struct fetch {
-    /* what is between fetch and decode, at most one of a context: SM_FETCH_WARPS_MAX */
+    /* instructions between fetch and decode, at most one latch of a context: SM_FETCH_WARPS_MAX */
     struct fetch_latch *latches;
     /* the slot that fetched last */
     uint32_t last;
@@ -41,7 +41,7 @@ void fetch_init(struct sm *m, const struct sm_params *p);
 /* The stages of a cycle. */
 void fetch_decode(struct sm *m);
 void fetch_cycle(struct sm *m);
-/* A new warp in a slot: it has nothing. fetch_begin follows when its first instruction is known. */
+/* A new warp in a slot: its buffer is empty. fetch_begin follows when its first instruction is known. */
 void fetch_clear(struct sm *m, struct context *x);
 void fetch_begin(struct context *x);
 /* The next instruction of a warp is known: does the buffer begin with it? */
@@ -49,7 +49,7 @@ void fetch_check(struct sm *m, struct context *x);
 /* A warp has no next instruction: it waits, and fetches again when it has one; it has ended. */
 void fetch_wait(struct sm *m, struct context *x);
 void fetch_end(struct sm *m, struct context *x);
-/* The warp loses its slot, and what its buffer holds; has one again. */
+/* The warp loses its slot, and the content of its buffer; has a slot again. */
 void fetch_out(struct sm *m, struct context *x);
 void fetch_in(struct sm *m, struct context *x);
 /* The first instruction of the buffer has issued. */

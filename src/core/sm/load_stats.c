@@ -3,11 +3,12 @@
 
 #include "core/sm/sm_impl.h"
 
-/* Regions of a set of lines, to begin with: sets are made for each launch, and many loads touch little. */
+/* The initial size of a set of lines in regions. It is small, since each launch makes a set for each load,
+ * and many loads touch few lines. */
 enum { SEEN_REGIONS = 2 };
 
-/* APRES Table I: the difference of addresses of successive executions by different warps, divided by the
- * difference of the warps. */
+/* A stride as in APRES, Table I: the difference of the addresses of successive executions by different warps,
+ * divided by the difference of the numbers of the warps. */
 static void note_stride(struct pc_load_stats *s, int64_t stride)
 {
     top_note(&s->stride, stride);
@@ -36,14 +37,14 @@ static void accessed(struct sm_load *l, uint64_t line, enum l1_answer answer)
     l->stats.unique_lines += lineset_add(&l->seen, line);
 }
 
-/* The load is the first that wants the line of a prefetch; is_late: that is on its way. */
+/* The load is the first that wants the line of a prefetch; is_late: the line is still under way. */
 static void used_prefetch(struct sm_load *l, bool is_late)
 {
     l->stats.prefetch_useful += !is_late;
     l->stats.prefetch_late += is_late;
 }
 
-/* A line that the load brought has left for one of a load at this PC. */
+/* A line that the load brought was replaced for a load at this PC. */
 static void evicted(struct sm_load *l, uint32_t by_pc)
 {
     l->stats.evicted++;
@@ -59,7 +60,7 @@ static const struct sm_program *program_of(const struct l1_txn *t)
     return (const void *)(own - offsetof(struct sm_program, own.l1));
 }
 
-/* What a miss replaced, and whether a prefetch was of use. */
+/* Counts the line that a miss replaced, and the first use of a prefetch. */
 NOINLINE static void count_replaced(const struct sm_program *p, const struct l1_txn *t,
                                     const struct l1_result *r)
 {

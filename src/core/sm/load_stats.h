@@ -1,5 +1,5 @@
-/* load_stats.h: what is counted of each load instruction (APRES, Table I), and of other accesses of the L1.
- * See load_stats.c. */
+/* load_stats.h: statistics of each load instruction (APRES, Table I), and of other accesses of the L1. See
+ * load_stats.c. */
 #ifndef HEDDLE_SM_LOAD_STATS_H
 #define HEDDLE_SM_LOAD_STATS_H
 
@@ -7,7 +7,7 @@
 #include "mem/lineset.h"
 #include "stats/run.h"
 
-/* What an access at the L1 touches is the first line of the host's cache. */
+/* An access at the L1 touches only the first line of the host's cache. */
 struct sm_load {
     /* lines that it read, for unique_lines; made when it first executes */
     _Alignas(HOST_LINE) struct lineset seen;
@@ -27,13 +27,14 @@ void load_executed(struct sm_load *l, uint64_t warp, uint64_t address, uint32_t 
 /* A prefetch that a mechanism made for it has left for memory. */
 void load_prefetched(struct sm_load *l);
 
-/* Accesses of global and local memory that no load's statistics have; mechanisms are told of them
+/* Accesses to global and local memory that are not in the statistics of a load; mechanisms read them
  * (sm_ports.c). */
 struct access_counts {
     /* stores and atomics, by the L1's answer; loads that bypassed it */
     uint64_t others[L1_TAKEN], loads_sent;
 };
-/* Of global or local memory: what mechanisms decide on. Textures that go through the L1 are not. */
+/* Is it an access to global or local memory? Mechanisms decide on these alone, not on textures that go
+ * through the L1. */
 static inline bool load_is_of_program(const struct l1_txn *t)
 {
     return t->cls == REQ_GLOBAL || t->cls == REQ_LOCAL;

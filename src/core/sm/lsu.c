@@ -75,8 +75,8 @@ HOT bool lsu_enqueue(struct sm *m, uint32_t access)
     return true;
 }
 
-/* Transactions are counted when their access leaves, or somebody wants to know. Of those in the queue only
- * the head has any that are taken. */
+/* Transactions are counted when their access leaves, or when statistics are read. Only the head of the queue
+ * can have some that are taken. */
 void lsu_count_taken(struct sm *m, struct lsu_access *a)
 {
     if (a->ro != RO_COUNT) return;
@@ -89,8 +89,8 @@ void lsu_count(struct sm *m)
     if (m->lsu.queue_count) lsu_count_taken(m, &m->memory.accesses[m->memory.head]);
 }
 
-/* Cycles from the last access of an instruction to what has a fixed latency: hits in small caches, shared
- * memory, texels that are filtered, whichever cache has them. */
+/* The fixed latency of an instruction after its last access, in cycles: of hits in small caches, of shared
+ * memory, of filtered texels whichever cache has them. 0: none. */
 static uint32_t fixed_latency(const struct sm *m, const struct lsu_access *a)
 {
     if (a->ro == RO_CONST) return m->p->const_latency;
@@ -123,8 +123,8 @@ void lsu_pop_head(struct sm *m)
 
 static bool is_refused(enum l1_answer a) { return a >= L1_STALL_LINE; }
 
-/* With a record of its own, which is taken off the free list when the L1 has taken it: an ideal L1 performs
- * it at once. */
+/* Each transaction of an atomic has a record. It is filled in before the access, since an ideal L1 performs
+ * the atomic at once, and leaves the free list when the L1 has taken it. */
 static enum l1_answer offer_atomic(struct sm *m, const struct lsu_access *a, struct l1_txn *t)
 {
     const uint32_t id = m->memory.atomic_free;
@@ -167,14 +167,14 @@ static bool offer_read_only(struct sm *m, struct lsu_access *a)
     return true;
 }
 
-/* A load may wait in the re-execution queue for anything but a port. */
+/* A refused load may wait in the re-execution queue, unless it was refused for a port. */
 static bool may_step_aside(const struct lsu_access *a, enum l1_answer refusal)
 {
     return a->ask.kind == REQ_READ && refusal != L1_STALL_PORT && refusal != L1_STALL_STOLEN;
 }
 
-/* Offers the next transaction of an access to the L1. False: refused; *steps_aside: it need not stay where
- * it is. A load that is refused beside a re-execution queue is offered in every cycle. */
+/* Offers the next transaction of an access to the L1. False: refused; *steps_aside: it may move to the
+ * re-execution queue. Where there is such a queue, a refused load is offered in every cycle. */
 static inline bool offer(struct sm *m, struct lsu_access *a, bool *steps_aside)
 {
     const enum l1_answer got = offer_l1(m, a);
@@ -193,7 +193,8 @@ COLD bool lsu_offer(struct sm *m, struct lsu_access *a, bool *steps_aside)
     return offer(m, a, steps_aside);
 }
 
-/* The next transactions of a bulk copy, when the last of those before are taken. False: that was all. */
+/* Makes the next transactions of a bulk copy, when the L1 has taken the ones before. False: there are no
+ * more. */
 COLD static bool refill(struct sm *m, uint32_t id)
 {
     struct lsu_access *a = &m->memory.accesses[id];
@@ -206,7 +207,7 @@ COLD static bool refill(struct sm *m, uint32_t id)
     return a->count;
 }
 
-/* One access of the head. False: nothing more can be done in this cycle. */
+/* Serves one access of the head. False: nothing more can be done in this cycle. */
 static bool serve_head(struct sm *m)
 {
     const uint32_t id = m->memory.head;
@@ -214,7 +215,7 @@ static bool serve_head(struct sm *m)
     bool goes_on = true;
     if (a->passes) {
         a->passes--;
-        goes_on = false; /* a pass takes the whole unit */
+        goes_on = false; /* a pass through shared memory takes the unit for the cycle */
     } else if (a->done < a->count) {
         bool steps_aside = false;
         if (a->ro == RO_COUNT) {

@@ -1,6 +1,7 @@
 /* lsu.h: the load-store unit: a queue of memory instructions, what the caches are asked for, and the loads
  * that wait for answers. lsu.c serves the queue, lsu_build.c makes its accesses, lsu_reply.c takes the
- * answers, lsu_reexec.c keeps what steps aside, and lsu_sleep.c knows which cycles need not come. */
+ * answers, lsu_reexec.c holds loads that wait beside the queue, and lsu_sleep.c finds cycles that need not be
+ * run. */
 #ifndef HEDDLE_SM_LSU_H
 #define HEDDLE_SM_LSU_H
 
@@ -36,7 +37,7 @@ struct lsu_access {
             /* cp.async.bulk: when its transactions are taken, lsu_bulk may have more */
             bool is_bulk;
         };
-        /* what all of its transactions have in common */
+        /* fields that all of its transactions share */
         struct l1_txn ask;
         /* free list */
         uint32_t next;
@@ -66,7 +67,7 @@ struct lsu_pending {
 };
 _Static_assert(sizeof(struct lsu_pending) == HOST_LINE / 2, "two of them are a line");
 
-/* What a bulk copy is still to ask for: a range for each lane. */
+/* The ranges that a bulk copy still has to ask for, one for each lane. */
 struct lsu_bulk {
     struct {
         uint64_t addr, end;
@@ -100,7 +101,7 @@ struct lsu {
     struct lsu_access *accesses;
     struct lsu_pending *pendings;
     struct lsu_atomic *atomics;
-    /* by access */
+    /* [access]: the ranges of a bulk copy */
     struct lsu_bulk *bulks;
     /* accesses, a ring; its count lies in lsu_hot, where mem/ring.h cannot have it without cost */
     uint32_t *queue;
@@ -150,10 +151,10 @@ static inline bool lsu_is_full(const struct lsu_hot *u)
 {
     return (u->queue_count == u->queue_max) | (u->untaken >= u->untaken_max);
 }
-/* From what an instruction did to what the caches will be asked: an access with its pending. */
+/* Makes an access and its pending load from what an instruction did. */
 uint32_t lsu_build(struct sm *m, struct context *x, const struct uop *u, const struct emu_access *e);
-/* Fills the access's transactions with the next lines of a bulk copy, and counts those of a load. The answer
- * is how many. */
+/* Fills the access's transactions with the next lines of a bulk copy, and counts those of a load. Returns how
+ * many. */
 uint32_t lsu_bulk_next(struct sm *m, struct lsu_bulk *b, struct lsu_access *a);
 /* Where the local memory of a context begins. The first 64 contexts of all SMs lie side by side, then the
  * next 64 of each. */
@@ -189,7 +190,7 @@ static inline void lsu_reexec_to_tail(struct lsu_reexec *q)
 /* Inside of the load-store unit: offers the next transaction of an access. False: refused; *steps_aside: it
  * may wait in the re-execution queue. */
 bool lsu_offer(struct sm *m, struct lsu_access *a, bool *steps_aside);
-/* Inside of the load-store unit: what the L1 is asked: the access's next transaction. */
+/* Inside of the load-store unit: makes the access's next transaction for the L1. */
 static inline void lsu_next_transaction(const struct lsu_access *a, struct l1_txn *t)
 {
     const struct coalesce_txn *c = &a->txns[a->done];
@@ -201,12 +202,13 @@ static inline void lsu_next_transaction(const struct lsu_access *a, struct l1_tx
     t->is_first = a->done == 0;
     if (a->done >= a->local_from) t->cls = REQ_LOCAL; /* textures have no such part */
 }
-/* All transactions of an access are taken: it ends, or waits for its answers. The head leaves the queue. */
+/* lsu_end_access: all transactions of an access are taken, so it ends or waits for its answers. lsu_pop_head:
+ * the head leaves the queue. */
 void lsu_end_access(struct sm *m, uint32_t access);
 void lsu_pop_head(struct sm *m);
 void lsu_count_taken(struct sm *m, struct lsu_access *a);
-/* Inside of the load-store unit: of the answers that a pending waits for, one has come. lsu_hit_done: it is
- * one of those that its `hits` counts. */
+/* Inside of the load-store unit: one of the answers that a pending load waits for has come. lsu_hit_done: it
+ * is one that its `hits` counts. */
 void lsu_part_done(struct sm *m, uint32_t pending);
 void lsu_hit_done(struct sm *m, uint32_t pending);
 /* Counts the transactions of the head that are taken, for statistics at this moment. */

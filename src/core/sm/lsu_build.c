@@ -1,4 +1,4 @@
-/* lsu_build.c: from what a memory instruction did to what the caches will be asked: coalesced transactions
+/* lsu_build.c: makes the accesses of a memory instruction from its lanes' addresses: coalesced transactions
  * for global and local memory (mem/coalesce.h), passes for shared memory, distinct words for constants, the
  * lines of all texels for textures. */
 #include "core/sm/sm_impl.h"
@@ -35,7 +35,7 @@ static uint64_t local_base(const struct sm *m, const struct context *x)
     return lsu_local_base(m->setup.index, m->setup.sm_count, x->id);
 }
 
-/* An address that a read-only cache is asked for, once for each line. Sectors are for the L1 alone. */
+/* Adds the line of an address for a read-only cache, once for each line. Only the L1 looks at the sectors. */
 static void add_line(struct lsu_access *a, uint64_t address, uint32_t line_bytes)
 {
     uint64_t line = address / line_bytes * line_bytes;
@@ -85,7 +85,7 @@ static void build_device(struct sm *m, struct context *x, struct lsu_access *a, 
                                 .atomic_bytes = m->setup.machine->l2.line};
     if (c.mask) a->count = coalesce_global(&c, a->txns);
     if (UNLIKELY(e->is_late)) {
-        assert(a->count == 1); /* what a helper loads of its window lies in one line */
+        assert(a->count == 1); /* a helper loads one line of its window at a time */
         a->txns[0].lanes = e->mask;
     }
     a->local_from = a->count;
@@ -182,8 +182,8 @@ COLD uint32_t lsu_bulk_next(struct sm *m, struct lsu_bulk *b, struct lsu_access 
     return count;
 }
 
-/* cp.async.bulk: whole lines, as a copy engine asks for them; what it does to shared memory takes no pass
- * of the load-store unit. */
+/* cp.async.bulk asks for whole lines, as a copy engine does. Its writes to shared memory take no pass of the
+ * load-store unit. */
 COLD static void build_bulk(struct sm *m, struct context *x, struct lsu_access *a, const struct emu_access *e)
 {
     struct lsu_bulk *b = &m->memory.bulks[a - m->memory.accesses];
@@ -204,7 +204,7 @@ static bool goes_past_l1(const struct isa_inst *i)
     return i->flags & ISA_VOLATILE || i->mod2 == ISA_CG || i->mod2 == ISA_CV;
 }
 
-/* ld.global.nc where the machine has a cache for it beside the L1. */
+/* Is it an ld.global.nc, on a machine that reads these through the texture cache? */
 static bool goes_to_read_only_cache(const struct sm *m, const struct emu_access *e)
 {
     return m->p->nc_path == READ_PATH_TEX && e->inst->flags & ISA_NC && e->space == ISA_GLOBAL &&

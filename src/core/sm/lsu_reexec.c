@@ -1,13 +1,12 @@
 /* lsu_reexec.c: the re-execution queue beside the load-store unit (MASCAR, HPCA'15, section 4.2).
  *
- * A load that a mechanism holds back (may_miss), or that the L1 has no line, MSHR or entry of its miss queue
- * for, does not block those behind it: it goes into a bounded queue, at most one of each warp; bulk copies
- * wait where they are. The oldest of the queue is offered again when the load-store unit has nothing new,
- * when the queue is full (nothing else is served then), or when the head of the load-store unit cannot come
- * in because its warp has one there. One that is refused again goes to the tail. Left out: an L1 whose tags
- * are looked up late (l1.tag_latency): what it refuses has left the load-store unit and waits in its
- * pipeline.
- * An SM that has nothing else to do need not wake to offer them in vain: lsu_sleep.c. */
+ * A load that a mechanism holds back (may_miss), or that finds no line, MSHR or room in the miss queue at the
+ * L1, does not block those behind it: it goes into a bounded queue, at most one of each warp. Bulk copies
+ * wait in the ordinary queue. The oldest of the queue is offered again when the load-store unit has nothing
+ * new, when the queue is full (nothing else is served then), or when the head of the load-store unit cannot
+ * come in because its warp has one there. One that is refused again goes to the tail. Left out: an L1 whose
+ * tags are looked up late (l1.tag_latency): what it refuses has left the load-store unit and waits in its
+ * pipeline. An SM that has nothing else to do need not wake for offers that will be refused: lsu_sleep.c. */
 #include "core/sm/sm_impl.h"
 
 void lsu_reexec_init(struct sm *m, uint32_t entries)

@@ -1,7 +1,7 @@
 /* lsu_reply.c: the answers to memory instructions, and their writeback.
  *
- * A pending instruction waits for an answer to each of its accesses, and for its own way through the
- * load-store unit. When the last has come it is written back, lsu_writebacks a cycle, in that order. */
+ * A pending instruction waits until it has left the load-store unit and each of its accesses was answered.
+ * Then it is written back, lsu_writebacks a cycle, in the order in which they became ready. */
 #include "core/sm/sm_impl.h"
 
 static void pending_done(struct sm *m, uint32_t id)

@@ -2,10 +2,9 @@
  *
  * (1) Hits that end no load may be taken late, when the SM wakes for something else: their loads still wait
  * for other answers. (2) A head that the L1 refuses is refused until the L1 says that something has changed;
- * where the L1 can tell that it will refuse the head, the first refusal need not come either. (3) The SM may
- * sleep while the loads of the re-execution queue whose turns come would all be refused. They take turns all
- * the same: which one was refused how often, and which is next, is computed when the SM wakes, or when
- * statistics are read. */
+ * where the L1 can tell beforehand that it will refuse the head, even the first refusal need not be run. (3)
+ * The SM may sleep while all loads of the re-execution queue whose turns come would be refused. How often
+ * each was refused, and which one is next, is computed when the SM wakes or when statistics are read. */
 #include "core/sm/sm_impl.h"
 
 void lsu_sleep_init(struct sm *m)
@@ -45,7 +44,7 @@ bool lsu_reexec_is_held(struct sm *m, struct lsu_reexec_entry *e)
     return true;
 }
 
-/* Is it the queue's turn in the next cycle, and nobody else's? */
+/* In the next cycle, will nothing but the re-execution queue offer an access to the L1? */
 static bool is_alone(const struct sm *m)
 {
     if (m->prefetches.has_work || m->lsu.has_transfer || m->sleep.has_ring) return false;
@@ -53,8 +52,8 @@ static bool is_alone(const struct sm *m)
     return is_exclusive && lsu_reexec_is_next(m) && l1_has_refused(m->l1, m->sleep.now);
 }
 
-/* Foresees the next loads in turn, at most twice as many as the last sleep had cycles: longer sleeps are
- * rare. */
+/* Predicts the answers to the next loads in turn, at most twice as many as the last sleep had cycles, since
+ * longer sleeps are rare. */
 COLD bool lsu_reexec_may_rest(struct sm *m)
 {
     struct lsu_reexec *q = &m->reexec;
@@ -74,7 +73,7 @@ COLD bool lsu_reexec_may_rest(struct sm *m)
     return m->lsu.sleep.rests = true;
 }
 
-/* Until this cycle loads of the queue were offered in vain. */
+/* Charges the refusals of the loads of the queue up to this cycle. */
 COLD static void settle_rest(struct sm *m, tick until)
 {
     struct lsu_reexec *q = &m->reexec;

@@ -4,7 +4,7 @@
 
 #include "base/hugepage.h"
 
-/* Cycles that results may be put off by taken buses. */
+/* The most cycles that a result may wait for a free bus. */
 enum { PIPES_SLACK = 64 };
 
 static uint32_t longest(const struct sm_params *p)
@@ -62,7 +62,7 @@ bool pipes_accepts(const struct pipes *p, enum sm_class cls, uint64_t cycle)
     return false;
 }
 
-/* Something will be due. */
+/* Notes in the calendar that something is due then. */
 static struct pipes_day *note(struct pipes *p, uint64_t due)
 {
     p->live++;
@@ -112,7 +112,7 @@ static uint64_t next_after(const struct pipes *p, uint64_t cycle)
     return UINT64_MAX;
 }
 
-/* One that was due is taken. */
+/* One entry that was due was taken out. */
 static void taken(struct pipes *p, struct pipes_day *day, uint64_t cycle)
 {
     p->live--;

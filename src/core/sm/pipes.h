@@ -35,7 +35,7 @@ struct pipes {
     uint8_t units[CLASS_COUNT];
     /* by cycle & mask */
     struct pipes_day *days;
-    /* bit set: days with anything due */
+    /* bit set: cycles of the calendar with anything due */
     uint64_t *busy;
     /* the chains: by flight, by pending id */
     uint32_t *result_next, *delay_next;
@@ -61,7 +61,7 @@ static inline bool pipes_due(const struct pipes *p, uint64_t cycle) { return p->
 /* May a delay be due at cycle? */
 static inline bool pipes_may_delay(const struct pipes *p, uint64_t cycle)
 {
-    return pipes_due(p, cycle) && p->delays; /* `next` lies in a line that every cycle reads */
+    return pipes_due(p, cycle) && p->delays; /* in the line that every cycle reads */
 }
 /* Takes one flight, or pending memory instruction, that is due at cycle; PIPES_NONE: there is none left. */
 uint32_t pipes_result(struct pipes *p, uint64_t cycle);

@@ -8,8 +8,8 @@
  * where both wait, every second access that the L1 takes is its own: a load-store unit that is never empty
  * would take each MSHR that becomes free.
  *
- * What is asked for ends here as refused (its address is in no allocation), merged (its line waits already)
- * or dropped (the queue was full, and newer ones came; or the kernel ended), or it is offered to the L1
+ * A prefetch ends here as refused (its address is in no allocation), merged (its line waits already) or
+ * dropped (the queue was full, and newer ones came; or the kernel ended), or it is offered to the L1
  * (mem/l1_prefetch.c). */
 #include "core/sm/sm_impl.h"
 
@@ -99,8 +99,9 @@ static void offer(struct sm *m, const struct prefetch_entry *f)
     l1_access(m->l1, m->sleep.now, &t);
 }
 
-/* The oldest goes to the L1, if that has room. One that waits lets the SM sleep: whatever gives it room is a
- * tick of the SM. One that was taken does not: what the L1 refused before may have another cause now. */
+/* The oldest goes to the L1, if that has room. The SM may sleep while it waits, since anything that makes
+ * room wakes the SM. After one was taken the SM stays awake, since the cause of a refusal at the L1 may have
+ * changed. */
 static void try_oldest(struct sm *m)
 {
     const bool fits = l1_prefetch_fits(m->l1, m->sleep.now, prefetch_queue_front(&m->prefetch.queue)->line);

@@ -8,7 +8,7 @@
 
 union prefetch_hot {
     struct {
-        /* prefetches in the queue, as it says */
+        /* prefetches in the queue: the count of prefetch.queue */
         uint16_t count : 15;
         /* the next cycle may not be slept through */
         uint16_t is_busy : 1;
@@ -28,7 +28,7 @@ struct prefetch {
     bool alternates;
     /* it is their turn, before loads and stores */
     bool is_first;
-    /* of the newest one that the L1 took */
+    /* when the L1 took the newest one */
     tick sent;
 };
 

@@ -31,7 +31,7 @@ static void program_free(struct sm_program *p)
     free(p);
 }
 
-/* A struct that has nothing but counters. */
+/* Adds a struct that consists of counters. */
 static void counters_add(uint64_t *to, const uint64_t *from, size_t bytes)
 {
     for (size_t i = 0; i < bytes / sizeof *to; i++) to[i] += from[i];
@@ -101,7 +101,8 @@ uint64_t programs_thread_insts(const struct sm *m)
     return sum;
 }
 
-/* Accesses on their way to the tags of the L1 count for their programs. */
+/* Frees programs that have ended. While accesses are on their way to the tags of the L1, their programs are
+ * kept, which count them. */
 static void drop_ended(struct sm *m)
 {
     struct programs *all = &m->residency.programs;

@@ -7,8 +7,8 @@
 #include "core/sm/sm.h"
 #include "core/sm/uop.h"
 
-/* How often the SM has issued an instruction, and the lanes that executed it. Everything that follows from
- * these two, such as instructions by unit or registers read, is computed when someone asks. */
+/* How often the SM has issued an instruction, and the lanes that executed it. Statistics that follow from
+ * these two, such as instructions by unit, are computed when they are read. */
 struct issue_count {
     /* scheduler.c */
     uint64_t issues, lanes;
@@ -22,13 +22,13 @@ struct sm_inst {
 _Static_assert(sizeof(struct sm_inst) == 2 * HOST_LINE, "an instruction issues from two lines of the host");
 
 struct sm_program {
-    /* emu_grid_id: a grid may lie where an older one was */
+    /* emu_grid_id, since a grid may have the address of an older one */
     uint64_t grid;
     const struct isa_kernel *kernel;
     /* [inst_count] */
     struct sm_inst *insts;
     struct sm_load *loads;
-    /* of the L1: the number of a line from its address */
+    /* from an address to the number of its line in the L1 */
     uint32_t line_shift;
     /* address of its first instruction */
     uint64_t code;
@@ -46,7 +46,7 @@ struct sm_program {
 struct programs {
     struct sm_program **list;
     uint32_t count;
-    /* what programs counted that are not in the list any more */
+    /* counts of the programs that were freed */
     struct sm_own ended;
 };
 

@@ -5,7 +5,7 @@
 
 #include "mem/rocache.h"
 
-/* The small caches beside the L1, and the reads of mechanisms, which none of them keeps; RO_COUNT names the
+/* The small caches beside the L1, and the reads of mechanisms, which no cache keeps; RO_COUNT names the
  * L1. */
 enum sm_ro { RO_INST, RO_CONST, RO_TEX, RO_SIDE, RO_COUNT };
 
@@ -22,7 +22,7 @@ struct sm_params;
 void readonly_init(struct sm *m, const struct sm_params *p);
 void readonly_free(struct sm *m);
 bool readonly_idle(const struct sm *m);
-/* Forgets all lines of the caches that wait for nothing. */
+/* Empties the caches, but for lines that wait for a fill. */
 void readonly_flush(struct sm *m);
 /* Asks a cache for an address. MISS: fetch_filled, lsu_filled or sm_mech_filled tells the waiter: a context
  * (instructions), a pending load, a token of a mechanism. */

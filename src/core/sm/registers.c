@@ -23,8 +23,8 @@ void registers_free(struct register_file *f)
 
 /* ---- gaps ---- */
 
-/* The first row at or above `row` that holds registers or is in `other`, or else neither; f->rows: there is
- * none. */
+/* The first row at or above `row` that is taken (it holds registers or is in `other`) or, with is_taken
+ * false, that is not; f->rows: there is none. */
 static uint32_t next_row(const struct register_file *f, const uint64_t *other, uint32_t row, bool is_taken)
 {
     const uint64_t flip = is_taken ? 0 : UINT64_MAX;
@@ -36,7 +36,8 @@ static uint32_t next_row(const struct register_file *f, const uint64_t *other, u
     return f->rows;
 }
 
-/* The first row of the lowest gap of `rows` rows from `from` on and below `below`; `below`: there is none. */
+/* The first row of the lowest gap of at least `rows` rows between `from` and `below`; `below`: there is
+ * none. */
 static uint32_t find_gap(const struct register_file *f, const uint64_t *other, uint32_t from, uint32_t below,
                          uint32_t rows)
 {
@@ -78,7 +79,7 @@ static void take_back_row(struct register_file *f, uint32_t row)
     f->lent_count--;
 }
 
-/* Rows of `set` that were lent are taken back, run by run. */
+/* Takes back the rows of `set` that were lent, and calls `lost` for each run of them. */
 static void take_back(struct register_file *f, const uint64_t *set, registers_lost_fn *lost, void *ctx)
 {
     for (uint32_t row = 0; f->lent_count && row < f->rows; row++) {
@@ -98,7 +99,7 @@ void registers_own(struct register_file *f, uint32_t below, uint32_t rows, uint6
         for (uint32_t i = 0; i < rows; i++) own_row(f, set, first + i);
     } else {
         for (uint32_t row = 0; rows; row++) {
-            assert(row < below); /* the occupancy rule has seen to it that there are enough */
+            assert(row < below); /* the occupancy rule has checked that there are enough */
             if (holds_registers(f, row)) continue;
             own_row(f, set, row);
             rows--;

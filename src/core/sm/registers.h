@@ -13,7 +13,8 @@
 struct register_file {
     /* rows of the file; words of a bit set of rows */
     uint32_t rows, words;
-    /* bit sets of rows: of CTAs; of a mechanism, for registers; of a mechanism, for anything else */
+    /* bit sets of rows: owned by CTAs; kept for registers by a mechanism; lent to a mechanism for other
+     * data */
     uint64_t *owned, *kept, *lent;
     /* rows of `kept` and `lent` */
     uint32_t kept_count, lent_count;

@@ -1,5 +1,5 @@
-/* residency.c: which CTAs are on the SM: what one needs (threads, warps, a CTA slot, registers and shared
- * memory by allocation unit: the rules of the CUDA Occupancy Calculator, core/occupancy.h), its start, its
+/* residency.c: which CTAs are on the SM: whether one fits (threads, warps, CTA slots, registers and shared
+ * memory by allocation unit, by the rules of the CUDA Occupancy Calculator: core/occupancy.h), its start, its
  * end. Where shared memory and L1 are one array, CTAs that want different splits of it are not resident
  * together. A CTA gives everything back when its last warp has left, that is, has executed its last
  * instruction and has nothing under way. */
@@ -78,7 +78,7 @@ void residency_free(struct sm *m)
 
 struct needs {
     uint32_t warps, registers;
-    /* registers of the file that warps like these can use */
+    /* the most registers that warps of this kernel can use */
     uint64_t register_limit;
     uint64_t shared;
     /* shared memory that the SM must have for it */
@@ -126,12 +126,12 @@ static uint32_t rows_for(const struct sm *m, const struct emu_grid *g)
     return asks_mechanism(m, g) ? MIN(m->mech->cta_rows, rows) : rows;
 }
 
-/* Rows that a mechanism keeps registers in, or sets apart for them, are not there for a CTA. */
+/* A CTA cannot have rows in which a mechanism keeps registers, nor rows that it sets apart for them. */
 static bool fits_rows(const struct sm *m, const struct emu_grid *g, uint32_t registers)
 {
     const struct residency *r = &m->residency;
     const uint32_t below = rows_for(m, g);
-    if (below == r->file.rows && !r->file.kept_count) return true; /* registers of the file are counted */
+    if (below == r->file.rows && !r->file.kept_count) return true; /* the sum of registers says enough */
     return registers / ISA_LANES <= registers_room(&r->file, below);
 }
 
@@ -446,7 +446,7 @@ bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear, u
 
 /* ---- end ---- */
 
-/* The loop that runs the SM has to look: a CTA has ended, a warp has faulted, or there is room. */
+/* Tells the loop to look at the SM: a CTA has ended, a warp has faulted, or there is room. */
 static void tell_runner(struct sm *m)
 {
     if (m->setup.has_pending) *m->setup.has_pending = 1;
@@ -562,7 +562,7 @@ void sm_abandon(struct sm *m)
 
 /* ---- what others ask for ---- */
 
-/* What the CTAs that are here hold together. */
+/* The sums of what the resident CTAs hold. */
 struct holdings {
     uint64_t registers, shared, threads, ctas, active, saved, warps, rows;
     uint64_t slots[SM_BANKS_MAX];

@@ -54,7 +54,7 @@ struct residency {
     uint32_t cta_of[SM_SLOTS_MAX];
     /* slots in use, by bank; contexts in use */
     uint64_t slots_taken[SM_BANKS_MAX], contexts_taken[SM_CONTEXTS_MAX / 64];
-    /* what the SM has */
+    /* the numbers that the SM has */
     uint32_t slot_count, cta_slots, context_count;
     /* what is resident: all CTAs; those with slots, and their threads; those without rows; warps without
      * slots that have not left */
@@ -83,20 +83,22 @@ void residency_see_l1(struct sm *m);
 void residency_free(struct sm *m);
 /* A warp has left; with the last one its CTA ends. */
 void residency_warp_left(struct sm *m, struct context *x);
-/* Gives the L1 the capacity that a mechanism wants, or else what the split of the array leaves it. */
+/* Sets the capacity of the L1 to what a mechanism wants, or else to what the split of the array leaves. */
 void residency_size_l1(struct sm *m);
-/* The registers of a CTA have left for memory: it gives its rows back. They are to come again: it gets rows,
- * maybe others; false: there are not enough. */
+/* residency_give_rows: the registers of a CTA have left for memory, and it gives its rows back.
+ * residency_take_rows: it gets rows again, maybe others, before its registers come back; false: there are not
+ * enough. */
 void residency_give_rows(struct sm *m, uint32_t cta);
 bool residency_take_rows(struct sm *m, uint32_t cta);
 /* A mechanism lets more CTAs in than before. */
 void residency_has_room(struct sm *m);
 /* The emulator has met a fault: the SM issues nothing more. */
 void residency_fault(struct sm *m);
-/* Does the address lie in memory that the host has allocated? Nothing does while no CTA is here. */
+/* Does the address lie in memory that the host has allocated? Always false while no CTA is on the SM. */
 bool residency_has_memory(const struct sm *m, uint64_t address);
-/* CTAs without slots (cta_swap.c). residency_has_slots: would `in` find slots when `out` (MECH_NO_CTA: none)
- * has left? A CTA reserves slots, is seated in them, loses its seats and gives the slots back. */
+/* CTAs without slots (cta_swap.c). residency_has_slots: would there be slots for `in` after `out`
+ * (MECH_NO_CTA: none) has left? A CTA reserves slots, its warps enter them, leave them, and it frees the
+ * slots. */
 bool residency_has_slots(const struct sm *m, uint32_t in, uint32_t out);
 void residency_reserve_slots(struct sm *m, uint32_t cta);
 void residency_seat(struct sm *m, uint32_t cta);

@@ -15,11 +15,11 @@ struct sched {
     uint64_t slots[SM_SCHEDULERS_MAX];
     int last[SM_SCHEDULERS_MAX];
     uint8_t cause[SM_SCHEDULERS_MAX], bank[SM_SCHEDULERS_MAX];
-    /* the scheduler that is the first to issue */
+    /* the scheduler that issues first */
     uint8_t turn;
     uint8_t issue_width;
     bool turns_by_cycle;
-    /* what mechanisms wanted last: the next timer (cycle), most CTAs, lines of the L1 */
+    /* the newest wishes of mechanisms: the next timer (cycle), most CTAs, lines of the L1 */
     uint64_t timer;
     uint32_t cta_limit, l1_lines;
 };

@@ -1,7 +1,6 @@
 /* scoreboard.c: the scoreboard holds a bit for each register and predicate that an issued instruction is
  * still to write; an instruction that reads or writes one of them waits (Fermi's scheme, as GPGPU-Sim has
- * it). A fence is not over before all memory operations of its warp are acknowledged, and a warp that has
- * ended does not leave before. */
+ * it). A fence, and a warp that has ended, wait until all memory operations of the warp are acknowledged. */
 #include "core/sm/sm_impl.h"
 
 /* ---- what is under way ---- */
@@ -66,7 +65,8 @@ COLD void board_arrival(struct sm *m, struct context *x)
 
 void board_commit(struct context *x) { x->board_group++; }
 
-/* Are copies under way of a group that must be complete, with `allowed` groups left out; below 0: of any. */
+/* Are copies under way that a wait must await: those of all groups but the newest `allowed`; allowed < 0: of
+ * any group? */
 static bool copies_pending(const struct context *x, int32_t allowed)
 {
     uint32_t newest = allowed < 0 ? x->board_group : x->board_group - 1 - (uint32_t)allowed;
@@ -83,13 +83,13 @@ bool board_writes(const struct sm *m, const struct context *x)
 
 /* ---- what waits for it ---- */
 
-/* Without a branch, which would be mispredicted. */
+/* There is no branch, since the host would often mispredict it. */
 static void set(uint64_t *mask, uint64_t bit, bool value)
 {
     *mask = (*mask & ~bit) | (bit & (0 - (uint64_t)value));
 }
 
-/* The next instruction waits for a result; for that of a memory operation. */
+/* Does the next instruction wait for any result; for that of a memory operation? */
 struct hazards {
     uint64_t any, mem;
 };
@@ -141,7 +141,7 @@ void board_release(struct sm *m, struct context *x, const struct uop *u)
         return;
     }
     struct bank *b = bank_at(m, x->slot);
-    if ((b->board.hazard | b->board.fenced) & slot_bit(x->slot)) { /* what was no hazard has not become one */
+    if ((b->board.hazard | b->board.fenced) & slot_bit(x->slot)) { /* a writeback can only end hazards */
         const uint64_t hazard = b->board.hazard, hazard_mem = b->board.hazard_mem;
         board_refresh(m, x);
         sleep_changed_if(&m->sleep, b->board.hazard != hazard || b->board.hazard_mem != hazard_mem);

@@ -58,7 +58,7 @@ struct sleep {
 };
 
 struct sleep_cold {
-    /* of an SM whose set-up has no `wake` */
+    /* the wake of an SM whose set-up gives no `wake` */
     tick wake;
 };
 

@@ -76,8 +76,9 @@ static COLD void ring_alarm(struct sm *m)
     if (m->swaps.is_on) swap_cycle(m);
 }
 
-/* The mechanism looks at what has come over the ring, before the L1 and the load-store unit have the cycle:
- * what it reads from the L1 it takes from them. Who sees a message has the cycle (units_ring.c). */
+/* Calls the mechanism for a message of the ring before the L1 and the load-store unit run the cycle: a port
+ * of the L1 that it takes (l1_read) is then missing to the load-store unit. An SM that sees a message runs in
+ * that cycle (units_ring.c). */
 static COLD void look_at_ring(struct sm *m)
 {
     if (smring_next(m->setup.ring, m->setup.index) <= m->sleep.now) mech_on_ring(m->mech, m->sleep.cycle);
@@ -91,8 +92,8 @@ NOINLINE static bool has_ended_warp(const struct sm *m)
     return has;
 }
 
-/* May the schedulers find something else than when they looked last? Without collectors a unit's time is
- * enough. */
+/* Could the schedulers find another result than when they looked last? Without collectors, that a unit
+ * becomes free is enough. */
 static inline bool must_look(const struct sm *m)
 {
     if (sleep_has_look(&m->sleep) || !m->exec.has_collector) return true;
@@ -109,7 +110,7 @@ static inline __attribute__((always_inline)) void end_cycle(struct sm *m, bool l
 
 COLD void sm_end_cycle(struct sm *m) { end_cycle(m, must_look(m)); }
 
-/* Replies come to the L1 and the small caches, and requests leave; what the L1 does itself lies between. */
+/* Takes a reply for the L1 or a small cache and sends a request; the L1's own steps lie between. */
 static inline void move_port(struct sm *m, tick now)
 {
     l1_begin_tick(m->l1, now);
@@ -175,7 +176,7 @@ bool sm_idle(const struct sm *m)
 void sm_settle(struct sm *m, tick now)
 {
     if (now % m->clock.period == 0)
-        sm_tick(m, now); /* so that it does not matter whether the SM has run in this cycle yet, or sleeps */
+        sm_tick(m, now); /* the same whether the SM has run in this cycle, has not, or sleeps */
     else
         account_slots(m, now / m->clock.period + 1);
     lsu_settle(m, clock_edge(&m->clock, now));

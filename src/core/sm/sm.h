@@ -30,7 +30,7 @@ struct sm_setup {
     uint8_t *has_pending;
     struct mech_set *mechs;
     struct mech_gpu *mech_gpu;
-    /* what mechanisms of several SMs meet in; NULL: none of them uses it */
+    /* parts that mechanisms of several SMs share; NULL: no mechanism uses it */
     struct smring *ring;
     struct sharers *sharers;
     /* Observers, called by sm_end_ctas alone, in the order of the SMs: they are told, and answer nothing. A
@@ -45,7 +45,7 @@ struct sm_setup {
      * them all */
     bool bank_by_scheduler;
 };
-/* What the rows' bounds cannot say of residency. False with diagnostics. */
+/* Checks what the bounds of the rows cannot express about residency. False with diagnostics. */
 bool residency_check(const struct machine *machine, struct diag_list *diags);
 struct sm *sm_create(const struct sm_setup *s);
 void sm_destroy(struct sm *m);
@@ -73,12 +73,12 @@ bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear, u
 /* The dispatcher has started a CTA here, or has found none for this SM: are there others that have not
  * started? An SM that has neither got a CTA nor asked for one is not told: it may have run ahead. */
 void sm_tell_left(struct sm *m, bool has_started, bool ctas_left);
-/* What a grid did on an SM, of the events that have an owner (core/owned_stats.h). */
+/* The events of a grid on an SM that have an owner (core/owned_stats.h). */
 struct sm_own {
     struct sm_stats sm;
     struct l1_stats l1;
 };
-/* Adds it to the sum; nothing, if the grid had no CTA here. */
+/* Adds those of a grid to the sum; nothing, if the grid had no CTA on this SM. */
 void sm_own_add(struct sm *m, const struct emu_grid *g, struct sm_own *sum);
 /* The grid starts no more CTAs. */
 void sm_grid_end(struct sm *m, uint64_t grid_id);
@@ -93,7 +93,7 @@ void sm_cycle(struct sm *m, tick now);
 void sm_end_ctas(struct sm *m);
 /* Where sm_tick says when the SM next has something to do. */
 tick *sm_wake(struct sm *m);
-/* A reply was pushed: the SM wakes when it can be taken, or before. The answer is its wake. */
+/* A reply was pushed: the SM wakes when it can be taken, or before. Returns its wake. */
 tick sm_heard(struct sm *m);
 /* No CTA is here, and no request is under way. */
 bool sm_idle(const struct sm *m);
@@ -112,9 +112,9 @@ bool sm_sleeps(const struct sm *m);
 void sm_apply_atomic(struct sm *m, const struct req *r);
 /* Charges the cycles slept so far to their causes, for statistics at this moment. */
 void sm_settle(struct sm *m, tick now);
-/* The kernels here have ended. Flushes the L1 where the machine says so. */
+/* The kernels on this SM have ended. Flushes the L1 where the machine says so. */
 void sm_kernel_end(struct sm *m, tick now);
-/* The SM, which is idle, has another role from now on, and with it these parameters of its L1 (wiring.h). */
+/* Changes the role of an idle SM, and with it the parameters of its L1 (wiring.h). */
 void sm_change_role(struct sm *m, tick now, const struct l1_params *l1);
 void *sm_stats(struct sm *m);
 void *sm_l1_stats(struct sm *m);

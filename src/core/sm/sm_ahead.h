@@ -6,9 +6,9 @@
 
 struct xbar;
 
-/* Until when an SM may run on by itself after its cycle. */
+/* How far an SM may run ahead after its cycle. */
 struct sm_window {
-    /* it stops before this time; a time that is not after its cycle: it does not run on */
+    /* it stops before this time; it does not run ahead if the time is not after its cycle */
     tick end;
     /* the crossbar's next edge */
     tick edge;
@@ -18,7 +18,8 @@ struct sm_window {
 };
 /* Requests that the SM makes in a cycle, at most. */
 uint32_t sm_requests_max(const struct sm *m);
-/* False: it never runs ahead (a warp may issue twice in a cycle, and what comes second is not known). */
+/* False: it never runs ahead (where a warp may issue twice in a cycle, the second instruction is not known
+ * beforehand). */
 bool sm_may_run_ahead(const struct sm *m);
 /* pool, events: `pool` and `has_pending` of its set-up, passed because the caller has them at hand. */
 void sm_run_ahead(struct sm *m, const struct sm_window *w, const struct req_pool *pool, uint8_t *events);

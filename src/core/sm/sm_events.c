@@ -6,8 +6,8 @@
 
 /* ---- the pipeline ---- */
 
-/* The registers of an instruction as sets; what it writes is in both of the decoder's sets, so what it reads
- * comes from its list. */
+/* The set of registers that an instruction reads. It comes from the list of reads, since both sets of the
+ * decoder contain the registers that are written. */
 static void reads_of(const struct uop *u, const struct emu_access *e, uint64_t set[REG_WORDS])
 {
     memset(set, 0, sizeof(uint64_t) * REG_WORDS);
@@ -89,7 +89,7 @@ COLD void sm_mech_filled(void *sm, const uint32_t *tokens, uint32_t count)
 
 /* ---- accesses of the L1 ---- */
 
-/* The slot of a warp; of one that has none now, that which it had. */
+/* The slot of a warp; if it has none, the last one that it had. */
 static int slot_of(const struct sm *m, uint32_t context) { return context_at(&m->state, context)->last_slot; }
 
 static struct mech_l1_access access_of(const struct sm *m, const struct l1_txn *t)
@@ -165,7 +165,7 @@ static uint32_t see_extra_hit(void *ctx, uint32_t set, uint32_t way)
 
 /* ---- lines of the L1 ---- */
 
-/* Local memory is nobody else's. */
+/* Tells the table of sharers of a line. Lines of local memory are never shared. */
 static void note_sharer(struct sm *m, uint64_t line, enum sharers_part holds, tick as_of)
 {
     if (m->setup.sharers && line < SM_LOCAL_BASE)

@@ -57,7 +57,7 @@ enum {
 };
 
 struct sm {
-    /* every tick: does it have to look further than the L1? */
+    /* read in every tick: does the SM have to run more than the L1? */
     _Alignas(HOST_LINE) struct sleep sleep;
     struct l1 *l1;
     struct clock_domain clock;
@@ -65,8 +65,8 @@ struct sm {
     struct fetch_hot fetching;
     struct board_hot board;
 
-    /* every tick that goes on: do the stages have work? The first word of `pipes`, when a result is due, ends
-     * this line. */
+    /* read in every tick that runs the stages: which of them have work? The first word of `pipes`, the time
+     * of the next result, ends this line. */
     /* scheduler.c: cycle of the next timer, or at which the first sleeping warp goes on */
     _Alignas(HOST_LINE) uint64_t alarm;
     struct sm_port *port;
@@ -122,7 +122,7 @@ _Static_assert(offsetof(struct sm, account) == offsetof(struct sm, memory) + 2 *
 static inline struct bank *bank_at(struct sm *m, uint32_t slot) { return &m->banks[slot_bank(slot)]; }
 /* The counters of the grid that a warp belongs to; m->stats has those that no grid owns. */
 static inline struct sm_stats *grid_stats(const struct context *x) { return &x->program->own.sm; }
-/* The stage of a cycle: results that are due go to the scoreboard. */
+/* The stage of a cycle that writes back results that are due. */
 static inline void execute_writeback(struct sm *m)
 {
     if (pipes_due(&m->pipes, m->sleep.cycle)) execute_write_results(m);
@@ -142,7 +142,7 @@ static inline bool lsu_has_work(const struct sm *m)
 {
     return (m->lsu.queue_count != 0) | m->lsu.has_reexec | m->lsu.has_transfer | m->prefetches.has_work;
 }
-/* Has the load-store unit something to do in the next cycle, if nothing else has? */
+/* Would the load-store unit have something to do in the next cycle, even if nothing else has? */
 static inline bool lsu_is_busy(struct sm *m)
 {
     if (m->lsu.writeback_head != SM_NONE || m->prefetches.is_busy || m->lsu.sleep.transfers_now) return true;

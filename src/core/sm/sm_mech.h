@@ -8,22 +8,24 @@
 #include "mem/l1_hooks.h"
 
 struct mech_view {
-    /* as they were last asked for; totals when the kernel began */
+    /* counters as mechanisms last read them; totals when the kernel began */
     struct mech_counters counters, from;
     /* the replacement policy of the mechanism that has one */
     struct cache_policy policy;
-    /* when something last came from outside of the SM's own cycles: a launch, the end of a kernel */
+    /* the newest time at which something happened outside of the SM's own cycles: a launch, the end of a
+     * kernel */
     tick disturbed;
 };
 
 struct sm;
-/* Before the L1 is made; when it is there. */
+/* sm_mech_create: before the L1 is made; sm_mech_connect: after. */
 void sm_mech_create(struct sm *m);
 /* Lines that the tags of the L1 need beyond the machine's own. */
 uint32_t sm_mech_extra_lines(const struct sm *m);
 void sm_mech_connect(struct sm *m);
 void sm_mech_free(struct sm *m);
-/* The time of what is told now: the SM may have slept up to it. */
+/* sm_mech_disturb: something happens to the SM at this time, up to which it may have slept. sm_mech_now: the
+ * time of the event that mechanisms are told. */
 void sm_mech_disturb(struct sm *m, tick now);
 tick sm_mech_now(const struct sm *m);
 /* The SM enters a kernel: counters begin at 0. */

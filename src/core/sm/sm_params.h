@@ -60,7 +60,7 @@ struct sm_params {
 };
 
 extern const struct param_row sm_rows[];
-/* What the rows' bounds cannot say. False with diagnostics. */
+/* Checks what the bounds of the rows cannot express. False with diagnostics. */
 bool sm_params_check(const struct sm_params *p, struct diag_list *diags);
 
 #endif

@@ -21,9 +21,9 @@ enum issue_slot {
 };
 
 struct sm_stats {
-    /* what every cycle counts that looks for an instruction: their sum is schedulers * cycles */
+    /* counted in every cycle in which schedulers look: the sum is schedulers * cycles */
     uint64_t slots[SLOT_COUNT];
-    /* what every instruction and load counts: a line of the host's cache */
+    /* counted for every instruction and load: a line of the host's cache */
     /* lanes that executed instructions */
     uint64_t thread_insts;
     /* accesses accepted by the L1 for loads, stores and atomics */
@@ -54,12 +54,13 @@ struct sm_stats {
     uint64_t ctas, warps;
     /* what CTAs held, added up over the active cycles */
     uint64_t warp_cycles, cta_cycles, register_cycles, shared_cycles;
-    /* of the CTAs, those without slots, and those without rows of the register file */
+    /* the CTAs without slots, and those without rows of the register file */
     uint64_t pending_cta_cycles, saved_cta_cycles;
-    /* what the SM has of it, added up over the active cycles */
+    /* the capacity of the SM for each, added up over the active cycles */
     uint64_t warp_slot_cycles, register_file_cycles, shared_size_cycles, l1_size_cycles;
     uint64_t reexecutions;
-    /* of mechanisms: asked for; of these, those that were not offered to the L1, by their end (prefetch.c) */
+    /* prefetches of mechanisms: asked for; those that were not offered to the L1, by their end
+     * (prefetch.c) */
     uint64_t prefetches, prefetches_refused, prefetches_merged, prefetches_dropped;
     /* rows of the register file that mechanisms had at once, at most; their accesses to its banks */
     uint64_t lent_max, lent_accesses, lent_conflicts;

@@ -2,7 +2,7 @@
  *
  * From Volta on an SM has one array for both, and a launch chooses one of a few sizes of shared memory; the
  * L1 has the rest (CUDA C++ Programming Guide, "Shared Memory" of compute capabilities 7.x to 9.0). Fermi and
- * Kepler have two or three sizes of 64 KB. A machine without sm.shared_sizes has two arrays of their own. */
+ * Kepler have two or three sizes of 64 KB. A machine without sm.shared_sizes has two separate arrays. */
 #ifndef HEDDLE_SPLIT_H
 #define HEDDLE_SPLIT_H
 
@@ -32,7 +32,7 @@ struct split_launch {
 struct split_launch split_of_grid(const struct emu_grid *g);
 /* Reads sm.shared_sizes. False: it is not a rising list of sizes. */
 bool split_read(const struct sm_params *p, struct split_sizes *out);
-/* What must hold between the sizes, sm.shared and l1.size. False with diagnostics. */
+/* Checks that the sizes, sm.shared and l1.size fit together. False with diagnostics. */
 bool split_check(const struct machine *m, struct diag_list *diags);
 /* Shared memory of an SM while this kernel runs, in bytes. Fixed: sm.shared. Auto: the program's wish,
  * rounded up to the next size that holds a CTA; without one the smallest size that does not lower the number
@@ -41,7 +41,7 @@ uint64_t split_shared_bytes(const struct machine *m, const struct split_sizes *s
                             const struct split_launch *l);
 /* The same, with the sizes read from the machine. */
 uint64_t split_shared_bytes_of(const struct machine *m, const struct split_launch *l);
-/* What the L1 has then. */
+/* The capacity of the L1 with this size of shared memory. */
 uint64_t split_l1_bytes(const struct machine *m, const struct split_sizes *s, uint64_t shared_bytes);
 
 #endif

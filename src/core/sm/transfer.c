@@ -10,9 +10,10 @@
  * Where the queue is full, engine and load-store unit take turns. (2) From the request on until its registers
  * are back no warp of the CTA issues. (3) A CTA owns its rows until the last of them is acknowledged, and
  * again from the request to bring them back on. (4) Rows that left come back before their CTA ends: at the
- * end of a kernel none is away (laws.h). (5) A result whose row has been read to leave goes to the row's
- * address as a late row, before all rows that come back, so that a read finds it; a CTA is back when its late
- * rows are acknowledged. Left out: what the rows hold; the emulator keeps it. */
+ * end of a kernel none is away (laws.h). (5) A result that comes after its row was read to leave is written
+ * to the row's address in memory, as a late row. Late rows go before all rows that come back, so that a read
+ * finds them; a CTA is back when its late rows are acknowledged. Left out: what the rows hold; the emulator
+ * keeps it. */
 #include "core/sm/sm_impl.h"
 
 #include "base/bitset.h"
@@ -75,8 +76,8 @@ void transfer_hold(struct sm *m)
     for (uint32_t b = 0; b < m->state.bank_count; b++) mech_hold(m->mech, b, held[b]);
 }
 
-/* A warp of the CTA has instructions left: it cannot end while its warps are held. One without slots does not
- * end either. */
+/* Has a warp of the CTA instructions left? Then the CTA cannot end while its warps are held back. A CTA
+ * without slots does not end either. */
 static bool has_more(const struct sm *m, const struct sm_cta *c)
 {
     uint64_t slots = 0;
@@ -99,7 +100,8 @@ static bool is_under_way(const struct sm *m, const struct sm_cta *c)
 
 /* ---- the request ---- */
 
-/* Flags for the load-store unit, which calls the stages: something moves; it may move in the next cycle. */
+/* Tells the load-store unit, which calls the stages, whether registers move and whether they may move in the
+ * next cycle. */
 static void set_work(struct sm *m, bool is_busy)
 {
     const struct transfer_move *v = m->transfer.moves;
@@ -123,7 +125,8 @@ COLD bool transfer_ask(struct sm *m, const struct mech_transfer *t)
     transfer_hold(m);
     set_work(m, true);
     sleep_disturb(m);
-    sleep_wake_at(&m->sleep, clock_after(&m->clock, m->sleep.now, 1)); /* also from between two cycles */
+    sleep_wake_at(&m->sleep, clock_after(&m->clock, m->sleep.now, 1)); /* the call may come between two
+                                                                        * cycles */
     return true;
 }
 
@@ -137,12 +140,12 @@ static uint32_t next_row(const struct sm *m, const struct transfer_move *v)
     return row;
 }
 
-/* Has the bank of a row in this cycle. */
+/* Asks for the bank of a row in this cycle. False: another access has it. */
 static bool has_bank(struct sm *m, uint32_t row)
 {
     const bool is_free = collector_ask(&m->collector, row, m->sleep.cycle);
     m->stats.row_conflicts += !is_free;
-    m->transfer.moved = m->sleep.now; /* one that lost asks again in the next cycle */
+    m->transfer.moved = m->sleep.now; /* a row that was refused asks again in the next cycle */
     return is_free;
 }
 
@@ -190,7 +193,7 @@ COLD void transfer_result(struct sm *m, const struct context *x, const struct uo
 
 /* ---- the queue to the crossbar ---- */
 
-/* token: of a read, its row; of a write, the CTA slot of a late row and 1, or 0. */
+/* token: for a read, its row; for a write, 0 or, for a late row, 1 + its CTA slot. */
 static void send(struct sm *m, uint32_t cta, enum req_kind kind, uint32_t index, uint32_t token)
 {
     const struct req r = {.addr = address_of(m, cta, index),
@@ -231,7 +234,7 @@ static void send_late(struct sm *m)
     if (t->late_sent == t->late.len) t->late.len = t->late_sent = 0;
 }
 
-/* A row goes into the queue, if one can and there is room. */
+/* Puts a row into the queue, if a row is ready and there is room. */
 static void use_queue(struct sm *m)
 {
     struct transfer_move *out = &m->transfer.moves[TRANSFER_OUT], *in = &m->transfer.moves[TRANSFER_IN];
@@ -304,7 +307,7 @@ COLD void transfer_after(struct sm *m)
     if (out->cta != SM_NONE && !out->drains) read_row(m, out);
     end_move(m, TRANSFER_OUT);
     end_move(m, TRANSFER_IN);
-    /* what drains may end behind this stage; what else it waits for is a tick of the SM that comes before */
+    /* instructions that drain may end after this stage; everything else that it waits for wakes the SM */
     set_work(m, t->moved == m->sleep.now || (out->cta != SM_NONE && out->drains));
 }
 

@@ -41,15 +41,15 @@ struct transfer {
         uint8_t where;
         uint32_t rows, late;
     } * ctas;
-    /* CTAs whose registers are not all here */
+    /* CTAs whose registers are not all in the register file */
     uint32_t absent;
     /* late rows: results that came after their row was read to leave, in their order; those before late_sent
      * are on their way */
     VEC(struct transfer_row) late;
     uint32_t late_sent;
-    /* it is the engine's turn at the queue, before the load-store unit */
+    /* the engine has the first turn at the queue, before the load-store unit */
     bool is_first;
-    /* when it put a row into the queue, or something else moved, last */
+    /* when it last put a row into the queue; when anything last moved */
     tick sent, moved;
 };
 
@@ -66,8 +66,8 @@ void transfer_before(struct sm *m);
 void transfer_after(struct sm *m);
 /* A warp gets the result of an instruction. Only where transfer.absent is not 0. */
 void transfer_result(struct sm *m, const struct context *x, const struct uop *u);
-/* The warps whose registers are not all here may not issue. Called where that, or the slots of a CTA,
- * changes. */
+/* Keeps warps whose registers are not all in the register file from issuing. Called when that set, or the
+ * slots of a CTA, changes. */
 void transfer_hold(struct sm *m);
 /* Nothing moves, and no CTA's registers are in memory. */
 bool transfer_idle(const struct sm *m);

@@ -1,4 +1,4 @@
-/* uop.c: from a machine instruction to what the pipeline needs of it.
+/* uop.c: decodes a machine instruction into what the pipeline needs of it.
  *
  * The classes of operations and the table of latencies follow GPGPU-Sim (add, max, mul, mad, div for
  * integers, single and double precision); divisions and exact roots run on the special-function units, as
@@ -61,7 +61,7 @@ static void add_operands(struct uop *u, const struct isa_inst *inst, const char 
         for (uint32_t i = 0; i < times && n < max; i++)
             add_operand(u, ops[n++], *c, is_def, is_narrow, (uint32_t)inst->imm);
         if (inst->op == ISA_OP_CPASYNC && *c == 'a')
-            is_narrow = false; /* A32 speaks of the shared address alone */
+            is_narrow = false; /* A32 is about the address in shared memory alone */
         if (c[1] == '*') c++;
     }
 }
@@ -77,7 +77,7 @@ static uint32_t op_cycles(const struct sm_op_cycles *t, const char *name, bool i
     return t->add;
 }
 
-/* What GPGPU-Sim's tables of latencies name; everything else, fma included, takes one cycle there. */
+/* Operations in GPGPU-Sim's tables of latencies; all others, fma included, take one cycle there. */
 static bool has_row(const char *name)
 {
     static const char *const rows[] = {"add", "sub", "mul", "mad", "min", "max", "div", "rem"};
@@ -131,8 +131,8 @@ static void set_timing(const struct sm_params *p, struct uop *u, const struct is
     u->interval = 1;
 }
 
-/* Does what it computes depend on what other SMs have done by now? Constants, parameters, local and shared
- * memory are out of their reach. */
+/* Does its result depend on what other SMs have done so far? They cannot change constants, parameters, local
+ * and shared memory. */
 static bool sees_others(const struct isa_inst *inst, const struct isa_op_info *op)
 {
     if (op->unit == ISA_UNIT_TEX || inst->op == ISA_OP_CPASYNC || inst->op == ISA_OP_CPBULK_LOAD) return true;

@@ -1,5 +1,5 @@
 /* uop.h: a machine instruction as the pipeline sees it: which registers must be free, which unit takes it,
- * how long. Made once a kernel and SM, so that nothing is decoded when an instruction issues. */
+ * how long. It is made once for each kernel and SM, so that nothing is decoded at issue. */
 #ifndef HEDDLE_UOP_H
 #define HEDDLE_UOP_H
 
@@ -30,12 +30,12 @@ enum uop_flags {
     UOP_SLEEP = 1 << 11,
     /* a call of the device runtime, made at the end of the cycle: the warp issues no other */
     UOP_ALONE = 1 << 12,
-    /* depends on how far the other SMs have come: reads memory that they may write, or a clock, or lets other
-     * warps go on */
+    /* its result depends on how far the other SMs have come (it reads memory that they may write, or a
+     * clock), or it lets other warps go on */
     UOP_SEES = 1 << 13,
     /* cp.async.bulk to shared memory */
     UOP_BULK = 1 << 14,
-    /* imov: reads one more register, whose number those of its list say */
+    /* imov: reads one more register, whose number the registers of its list give */
     UOP_INDIRECT = 1 << 15
 };
 

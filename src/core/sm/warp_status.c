@@ -41,8 +41,8 @@ static void set_next(struct bank *b, struct context *x, uint64_t bit)
     if (x->next->flags & UOP_SEES) b->next.sees |= bit;
 }
 
-/* Mechanisms learn of the end here, not when the warp's last stores are done and its slot is free: it has
- * nothing left to schedule. */
+/* Mechanisms are told of the end here, not when the warp's last stores are done and its slot is free, since
+ * it has nothing left to schedule. */
 COLD static void end(struct sm *m, struct bank *b, struct context *x)
 {
     const uint64_t bit = slot_bit(x->slot);
