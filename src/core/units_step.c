@@ -149,23 +149,11 @@ COLD static tick tick_dram_edge(struct units *u, uint32_t partition)
 
 static struct turns no_turns(tick *at) { return (struct turns){.xbar_wake = TICK_NEVER, .next = {.at = at}}; }
 
-/* The host brings the first lines of the SM that has its turn next into its cache, while another works. */
-static void bring_sm(const struct sm *sm)
-{
-    enum { FIRST_LINES = 4 };
-    for (uint32_t k = 0; k < FIRST_LINES; k++) __builtin_prefetch((const char *)sm + k * HOST_LINE);
-}
-
 /* SMs of word w. */
 HOT static void work_on_sms(struct units *u, struct turns *turns, uint32_t w, uint64_t mask)
 {
     const tick now = u->order->now;
-    while (mask) {
-        const uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(mask);
-        mask &= mask - 1;
-        if (mask) bring_sm(u->sms[w * 64 + (uint32_t)__builtin_ctzll(mask)].sm);
-        work_on_sm(u, turns, i, now);
-    }
+    for (; mask; mask &= mask - 1) work_on_sm(u, turns, w * 64 + (uint32_t)__builtin_ctzll(mask), now);
 }
 
 /* Partitions of word w: DRAM edges since the last step, then the slices. */
