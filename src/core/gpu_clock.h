@@ -69,7 +69,8 @@ static inline void gpu_time_move(struct gpu_time *t, tick to)
 {
     t->now = to;
     for (int d = 0; d < DOMAIN_COUNT; d++) {
-        t->edges[d] += t->edges[d] < to ? t->clock.domains[d].period : 0;
+        if (t->edges[d] >= to) continue;
+        t->edges[d] += t->clock.domains[d].period;
         if (t->edges[d] < to) t->edges[d] = clock_edge(&t->clock.domains[d], to);
     }
     if (t->edges[DOMAIN_CORE] == to) core_clock_set(&t->core, to);

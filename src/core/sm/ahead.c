@@ -28,7 +28,7 @@ static tick next_cycle(const struct sm *m)
 /* It touches the SM's first line only, before the crossbar's edge. */
 static bool may_go_on(const struct sm *m, const struct sm_window *w, const struct req_pool *pool, tick next)
 {
-    if ((next >= w->end) | !m->sleep.has_warps | (pool->spare < w->requests_max)) return false;
+    if (next >= w->end || !m->sleep.has_warps || pool->spare < w->requests_max) return false;
     if (next < w->edge) return true;
     if (sm_port_may_move(m->port)) return false;
     return !m->port->out || next < xbar_reply_floor(w->xbar, m->setup.index, w->edge);

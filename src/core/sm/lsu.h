@@ -145,11 +145,11 @@ static inline void lsu_set_transfer(struct lsu_hot *u, bool has_transfer, bool i
 /* Is there room for one more memory instruction at issue, and in the queue? */
 static inline bool lsu_has_room(const struct lsu_hot *u)
 {
-    return (u->access_free != SM_NONE) & (u->pending_free != SM_NONE);
+    return u->access_free != SM_NONE && u->pending_free != SM_NONE;
 }
 static inline bool lsu_is_full(const struct lsu_hot *u)
 {
-    return (u->queue_count == u->queue_max) | (u->untaken >= u->untaken_max);
+    return u->queue_count == u->queue_max || u->untaken >= u->untaken_max;
 }
 /* Makes an access and its pending load from what an instruction did. */
 uint32_t lsu_build(struct sm *m, struct context *x, const struct uop *u, const struct emu_access *e);

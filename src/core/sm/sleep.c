@@ -28,8 +28,10 @@ bool sleep_begin(struct sm *m, tick now)
     s->cycle += is_next ? 1 : clock_cycles(&m->clock, now - s->now);
     s->now = now;
     s->has_ticked = true;
-    s->must_look |= s->changed;
-    s->changed = false;
+    if (s->changed) {
+        s->must_look = true;
+        s->changed = false;
+    }
     return false;
 }
 
@@ -68,7 +70,7 @@ void sleep_end(struct sm *m)
 {
     struct sleep *s = &m->sleep;
     /* schedulers and fetch have done what they could, and said so */
-    s->is_busy = m->exec.moved | s->changed | (m->misses.unsent != 0) || lsu_is_busy(m);
+    s->is_busy = m->exec.moved || s->changed || m->misses.unsent || lsu_is_busy(m);
     if (s->is_busy)
         wake_at(s->wake, clock_after(&m->clock, s->now, 1)); /* nothing can want an earlier cycle */
     else

@@ -135,12 +135,12 @@ static inline uint32_t sched_of(const struct sm *m, uint32_t slot)
 /* Has the load-store unit something to do in this cycle: answers and writebacks; accesses? */
 static inline bool lsu_has_replies(const struct sm *m)
 {
-    const bool may_delay = pipes_may_delay(&m->pipes, m->sleep.cycle);
-    return (l1_next_done_at(m->l1) <= m->sleep.now) | may_delay | (m->lsu.writeback_head != SM_NONE);
+    return l1_next_done_at(m->l1) <= m->sleep.now || pipes_may_delay(&m->pipes, m->sleep.cycle) ||
+           m->lsu.writeback_head != SM_NONE;
 }
 static inline bool lsu_has_work(const struct sm *m)
 {
-    return (m->lsu.queue_count != 0) | m->lsu.has_reexec | m->lsu.has_transfer | m->prefetches.has_work;
+    return m->lsu.queue_count || m->lsu.has_reexec || m->lsu.has_transfer || m->prefetches.has_work;
 }
 /* Would the load-store unit have something to do in the next cycle, even if nothing else has? */
 static inline bool lsu_is_busy(struct sm *m)
