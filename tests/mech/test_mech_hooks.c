@@ -1,11 +1,16 @@
 /* test_mech_hooks.c: each hook and port of the interface on a machine, with a mechanism of a few lines:
  * when it is called, and what its answer does. Where an answer changes time, the run must not depend on
- * what is skipped nor on threads. Those of the L1: test_mech_l1.c; what an instruction is told of:
- * test_mech_issue.c; ports that say something of the SM: test_mech_ports.c; copies in other L1s:
- * test_mech_copies.c; barriers, stalls, messages, memory of a mechanism: test_mech_events.c; slices of the L2
- * and SMs in cache mode: test_mech_slices.c; CTAs without slots: test_cta_swap.c, test_contexts.c; transfers
- * of registers: test_transfer.c; registers in free rows: test_shared_rows.c. GPU timers:
- * tests/timing/test_gpu_timer.c. Notes: machine.sh. */
+ * what is skipped nor on threads. The others:
+ *
+ *   the L1                                  test_mech_l1.c, test_mech_misses.c; prefetches: test_prefetch.c
+ *   what an instruction is told of          test_mech_issue.c
+ *   ports that say something of the SM      test_mech_ports.c
+ *   barriers, stalls, GPU timers            test_mech_events.c, timing/test_gpu_timer.c
+ *   the SMs' ring, copies in other L1s      test_mech_ring.c, test_mech_copies.c
+ *   admit, CTAs without slots               test_mech_ctas.c, test_cta_swap.c, test_contexts.c
+ *   transfers of registers, free rows       test_transfer.c, test_cta_away.c, test_shared_rows.c
+ *   slices of the L2, SMs in cache mode     test_mech_slices.c
+ *   what is stored, notes                   test_storage.c, machine.sh */
 #include "hooks_kit.h"
 
 /* Where to stop holding something back. */
@@ -413,6 +418,8 @@ static void sum_next(void *state, const struct mech_next *e)
     struct tiny *t = state;
     t->n[0] += e->cycle * (uint64_t)(e->warp + 1);
     t->n[1] += e->pc + e->live[0];
+    t->n[2] += e->cycle * t->ports->warp_issued(t->ports->host, e->warp);
+    t->n[3] += e->cycle + t->ports->live_registers(t->ports->host, e->warp, e->pc)[0];
 }
 
 static void on_next_names_the_instruction_that_issues_and_what_is_live(void **state)
