@@ -90,6 +90,43 @@ static void a_cta_gets_the_registers_that_admit_gives(void **state)
     expect_same_everywhere(&p);
 }
 
+static bool heard_cooperative, heard_other;
+static bool admit_none(void *state, struct mech_admit *a)
+{
+    admit_calls++;
+    return false;
+}
+static void hear_launch(void *state, const struct mech_launch *e)
+{
+    *(e->is_cooperative ? &heard_cooperative : &heard_other) = true;
+}
+
+/* The occupancy rule lets CTAs of a cooperative grid in, and the mechanism is not asked. It admits none of
+ * another grid, which therefore cannot end. */
+static void a_cooperative_grid_is_not_asked_about(void **state)
+{
+    admit_calls = 0;
+    heard_cooperative = heard_other = false;
+    attach((struct mechanism){.admit = admit_none, .on_launch = hear_launch});
+    struct play p = with_blank("ab");
+    play_open(&p);
+    const uint64_t params[] = {script_buf, rig_alloc(&rig, 512)};
+    const struct emu_launch l = {.module = rig.module,
+                                 .kernel = emu_find_kernel(rig.module, "play"),
+                                 .grid = {4, 1, 1},
+                                 .block = {32, 1, 1},
+                                 .params = params,
+                                 .cooperative = true};
+    timed_launch(rig.gpu, &l, 0);
+    rig_sync(&rig);
+    assert_int_equal(admit_calls, 0);
+    assert_true(heard_cooperative && !heard_other);
+    rig_launch(&rig, "play", 4, 32, params, 0);
+    assert_int_not_equal(timed_sync(rig.gpu, UINT64_MAX, &rig.fault), EMU_OK);
+    assert_true(admit_calls > 0 && heard_other);
+    play_close();
+}
+
 /* ---- on_warp with is_swap ---- */
 
 /* Of an SM: which CTAs could go on without slots; which warp a slot has, by launch number, from 1. */
@@ -288,6 +325,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         RIG_TEST(admit_knows_what_is_in_use_and_decides),
         RIG_TEST(a_cta_gets_the_registers_that_admit_gives),
+        RIG_TEST(a_cooperative_grid_is_not_asked_about),
         RIG_TEST(on_warp_tells_which_warp_has_a_slot),
         RIG_TEST(results_that_come_without_rows_are_counted),
         RIG_TEST(warp_pcs_are_those_of_all_parts),

@@ -314,6 +314,48 @@ static void a_slot_that_pick_leaves_empty_is_held(void **state)
     expect_same_everywhere(&p);
 }
 
+/* ---- what the view says ---- */
+
+/* The masks of the newest view of a scheduler; the warps that wait at a barrier. */
+static uint64_t told_memory[MECH_SCHEDULERS_MAX], told_load[MECH_SCHEDULERS_MAX], at_barrier;
+static uint64_t view_mistakes, memory_issues, load_issues, barrier_views;
+
+static int pick_and_keep_view(void *state, const struct mech_sched_view *view)
+{
+    told_memory[view->scheduler] = view->memory_next;
+    told_load[view->scheduler] = view->load_next;
+    barrier_views += view->barrier_wait != 0;
+    view_mistakes += (at_barrier & view->resident) != view->barrier_wait;
+    view_mistakes += (view->ready & (view->memory_wait | view->barrier_wait)) != 0;
+    return __builtin_ctzll(view->ready);
+}
+static void compare_with_view(void *state, const struct mech_issue *e)
+{
+    const bool is_memory = e->is_global || e->is_local, is_load = is_memory && e->is_load;
+    view_mistakes += (told_memory[e->scheduler] >> e->warp & 1) != is_memory;
+    view_mistakes += (told_load[e->scheduler] >> e->warp & 1) != is_load;
+    memory_issues += is_memory;
+    load_issues += is_load;
+}
+static void keep_barrier(void *state, const struct mech_barrier *e)
+{
+    at_barrier = e->is_wait ? at_barrier | e->warps : at_barrier & ~e->warps;
+}
+
+/* What a warp issues is what the view said that it would; who waits at a barrier is as on_barrier told. */
+static void the_view_says_what_warps_issue_and_wait_for(void **state)
+{
+    view_mistakes = memory_issues = load_issues = barrier_views = at_barrier = 0;
+    attach((struct mechanism){
+        .pick = pick_and_keep_view, .on_issue = compare_with_view, .on_barrier = keep_barrier});
+    struct play p = with_blank("ab$_#A_cd*_#");
+    p.block = 256;
+    play(&p);
+    play_close();
+    assert_true(load_issues > 0 && memory_issues > load_issues && barrier_views > 0);
+    assert_int_equal(view_mistakes, 0);
+}
+
 /* ---- launches ---- */
 
 static struct {
@@ -838,6 +880,7 @@ int main(int argc, char **argv)
         RIG_TEST(allow_memory_and_allow_load_hold_such_instructions_alone),
         RIG_TEST(the_warp_that_pick_answers_issues_in_that_cycle),
         RIG_TEST(a_slot_that_pick_leaves_empty_is_held),
+        RIG_TEST(the_view_says_what_warps_issue_and_wait_for),
         RIG_TEST(a_helper_that_parks_no_load_is_refused),
         RIG_TEST(a_fault_of_a_helper_says_whose_it_is_and_where),
         RIG_TEST(on_launch_comes_for_each_grid_and_sm_before_its_first_cta),
