@@ -119,7 +119,8 @@ static void an_access_says_who_brought_the_line(void **state)
 
 static struct mech_l1_evict gone[SCRIPT_LINES];
 static bool was_told[SCRIPT_LINES], was_filled[SCRIPT_LINES][2];
-static uint32_t pc_of[SCRIPT_LINES], warp_of[SCRIPT_LINES], bringer_of[SCRIPT_LINES], bring_pc_of[SCRIPT_LINES];
+static uint32_t pc_of[SCRIPT_LINES], warp_of[SCRIPT_LINES], bringer_of[SCRIPT_LINES],
+    bring_pc_of[SCRIPT_LINES];
 
 enum { PREFETCH_PC = 7, PREFETCH_WARP = 1 };
 
@@ -158,8 +159,8 @@ static void an_eviction_says_who_used_the_line(void **state)
 {
     memset(was_told, 0, sizeof was_told);
     memset(was_filled, 0, sizeof was_filled);
-    attach((struct mechanism){
-        .on_l1_access = prefetch_two, .on_l1_evict = keep_gone, .on_l1_fill = see_fill});
+    attach(
+        (struct mechanism){.on_l1_access = prefetch_two, .on_l1_evict = keep_gone, .on_l1_fill = see_fill});
     struct play p = with_blank("a_x_a_b");
     p.sets[0] = "l1.size=4K";
     p.block = 64;

@@ -90,7 +90,8 @@ static void ring_push_says_whether_there_is_room(void **state)
         p.sets[1] = "ring.queue=4";
         p.sets[2] = rows[i].buffer;
         play_and_expect(
-            &p, (struct wanted[]){{"blank.n0", rows[i].sent}, {"blank.n1", 1}, {"blank.n2", rows[i].sent}, {0}});
+            &p,
+            (struct wanted[]){{"blank.n0", rows[i].sent}, {"blank.n1", 1}, {"blank.n2", rows[i].sent}, {0}});
         p.grid = 0;
         p.sets[0] = "ring.latency=2";
         p.script = "ab#A_cd*#";

@@ -119,11 +119,10 @@ static void run_again(void)
 
 /* ---- cache_sms ---- */
 
-static const char where_ptx[] =
-    ".version 7.0\n.target sm_70\n.address_size 64\n"
-    ".visible .entry where(.param .u64 buf)\n{\n.reg .u64 %a, %b; .reg .u32 %i;\n"
-    "mov.u32 %i, %smid; mul.wide.u32 %b, %i, 4; ld.param.u64 %a, [buf];\n"
-    "add.u64 %b, %a, %b; red.global.add.u32 [%b], 1;\nret;\n}\n";
+static const char where_ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+                                ".visible .entry where(.param .u64 buf)\n{\n.reg .u64 %a, %b; .reg .u32 %i;\n"
+                                "mov.u32 %i, %smid; mul.wide.u32 %b, %i, 4; ld.param.u64 %a, [buf];\n"
+                                "add.u64 %b, %a, %b; red.global.add.u32 [%b], 1;\nret;\n}\n";
 
 /* The last two of four SMs get no CTA of the program. */
 static void sms_in_cache_mode_get_no_cta(void **state)
