@@ -264,6 +264,7 @@ struct mech_l1_evict {
     uint32_t owner_pc, last_pc;
     /* launch number of the owner: its slot may hold another warp by now */
     uint64_t owner_launch;
+    /* was_used: false: a prefetch brought the line and no load has used it; was_prefetch: the opposite */
     bool was_prefetch, was_used, is_local;
 };
 
@@ -356,7 +357,7 @@ struct mech_cta {
     uint64_t cta;
     uint32_t first_row, last_row, rows;
     uint32_t warps;
-    /* results of its instructions that have come while it owned no rows */
+    /* results of its instructions that have come while it owned no rows, since its start; 0 at its end */
     uint32_t results;
 };
 
@@ -527,9 +528,10 @@ struct mech_ports {
     /* No CTA starts while n or more are resident; the minimum over all mechanisms. */
     void (*limit_ctas)(void *host, uint32_t n);
 
-    /* The SMs' ring, with MECH_USES_RING. ring_push: false: no room (a new message needs two free slots of
-     * its queue, or a free one of the buffer before that). ring_peek: the message that this SM sees on a
-     * channel; false: none. ring_pop takes it; ring_pass lets one that is for all go on to the next SM. */
+    /* The SMs' ring, with MECH_USES_RING. ring_push: false: no room: where the channel has a buffer, that is
+     * full; where it has none, two slots of the queue are not free, or a message has entered it in this
+     * cycle. ring_peek: the message that this SM sees on a channel; false: none. ring_pop takes it; ring_pass
+     * lets one that is for all go on to the next SM. */
     bool (*ring_push)(void *host, enum mech_ring_channel channel, const struct mech_ring_message *m);
     bool (*ring_peek)(void *host, enum mech_ring_channel channel, struct mech_ring_message *m);
     void (*ring_pop)(void *host, enum mech_ring_channel channel);
@@ -645,7 +647,7 @@ struct mech_slice_ports {
     void *host;
     /* this slice; lines that its cache holds; warps of the helper that belong to it, and SMs in cache mode */
     uint32_t index, slice_count, lines, line_bytes, warps, cache_sms;
-    /* Zeroed memory that lives as long as the state. */
+    /* Zeroed memory that lives until the helper starts again (slice_init). */
     void *(*memory)(void *host, size_t bytes);
     /* A claimed atomic, or load of the window, takes effect when the step ends, once, and before its
      * reply. */

@@ -1,11 +1,16 @@
 /* test_mech_hooks.c: each hook and port of the interface on a machine, with a mechanism of a few lines:
  * when it is called, and what its answer does. Where an answer changes time, the run must not depend on
- * what is skipped nor on threads. Those of the L1: test_mech_l1.c; what an instruction is told of:
- * test_mech_issue.c; ports that say something of the SM: test_mech_ports.c; copies in other L1s:
- * test_mech_copies.c; barriers, stalls, messages, memory of a mechanism: test_mech_events.c; slices of the L2
- * and SMs in cache mode: test_mech_slices.c; CTAs without slots: test_cta_swap.c, test_contexts.c; transfers
- * of registers: test_transfer.c; registers in free rows: test_shared_rows.c. GPU timers:
- * tests/timing/test_gpu_timer.c. Notes: machine.sh. */
+ * what is skipped nor on threads. The others:
+ *
+ *   the L1                                  test_mech_l1.c, test_mech_misses.c; prefetches: test_prefetch.c
+ *   what an instruction is told of          test_mech_issue.c
+ *   ports that say something of the SM      test_mech_ports.c
+ *   barriers, stalls, GPU timers            test_mech_events.c, timing/test_gpu_timer.c
+ *   the SMs' ring, copies in other L1s      test_mech_ring.c, test_mech_copies.c
+ *   admit, CTAs without slots               test_mech_ctas.c, test_cta_swap.c, test_contexts.c
+ *   transfers of registers, free rows       test_transfer.c, test_cta_away.c, test_shared_rows.c
+ *   slices of the L2, SMs in cache mode     test_mech_slices.c
+ *   what is stored, notes                   test_storage.c, machine.sh */
 #include "hooks_kit.h"
 
 /* Where to stop holding something back. */
@@ -309,6 +314,48 @@ static void a_slot_that_pick_leaves_empty_is_held(void **state)
     expect_same_everywhere(&p);
 }
 
+/* ---- what the view says ---- */
+
+/* The masks of the newest view of a scheduler; the warps that wait at a barrier. */
+static uint64_t told_memory[MECH_SCHEDULERS_MAX], told_load[MECH_SCHEDULERS_MAX], at_barrier;
+static uint64_t view_mistakes, memory_issues, load_issues, barrier_views;
+
+static int pick_and_keep_view(void *state, const struct mech_sched_view *view)
+{
+    told_memory[view->scheduler] = view->memory_next;
+    told_load[view->scheduler] = view->load_next;
+    barrier_views += view->barrier_wait != 0;
+    view_mistakes += (at_barrier & view->resident) != view->barrier_wait;
+    view_mistakes += (view->ready & (view->memory_wait | view->barrier_wait)) != 0;
+    return __builtin_ctzll(view->ready);
+}
+static void compare_with_view(void *state, const struct mech_issue *e)
+{
+    const bool is_memory = e->is_global || e->is_local, is_load = is_memory && e->is_load;
+    view_mistakes += (told_memory[e->scheduler] >> e->warp & 1) != is_memory;
+    view_mistakes += (told_load[e->scheduler] >> e->warp & 1) != is_load;
+    memory_issues += is_memory;
+    load_issues += is_load;
+}
+static void keep_barrier(void *state, const struct mech_barrier *e)
+{
+    at_barrier = e->is_wait ? at_barrier | e->warps : at_barrier & ~e->warps;
+}
+
+/* What a warp issues is what the view said that it would; who waits at a barrier is as on_barrier told. */
+static void the_view_says_what_warps_issue_and_wait_for(void **state)
+{
+    view_mistakes = memory_issues = load_issues = barrier_views = at_barrier = 0;
+    attach((struct mechanism){
+        .pick = pick_and_keep_view, .on_issue = compare_with_view, .on_barrier = keep_barrier});
+    struct play p = with_blank("ab$_#A_cd*_#");
+    p.block = 256;
+    play(&p);
+    play_close();
+    assert_true(load_issues > 0 && memory_issues > load_issues && barrier_views > 0);
+    assert_int_equal(view_mistakes, 0);
+}
+
 /* ---- launches ---- */
 
 static struct {
@@ -413,6 +460,8 @@ static void sum_next(void *state, const struct mech_next *e)
     struct tiny *t = state;
     t->n[0] += e->cycle * (uint64_t)(e->warp + 1);
     t->n[1] += e->pc + e->live[0];
+    t->n[2] += e->cycle * t->ports->warp_issued(t->ports->host, e->warp);
+    t->n[3] += e->cycle + t->ports->live_registers(t->ports->host, e->warp, e->pc)[0];
 }
 
 static void on_next_names_the_instruction_that_issues_and_what_is_live(void **state)
@@ -831,6 +880,7 @@ int main(int argc, char **argv)
         RIG_TEST(allow_memory_and_allow_load_hold_such_instructions_alone),
         RIG_TEST(the_warp_that_pick_answers_issues_in_that_cycle),
         RIG_TEST(a_slot_that_pick_leaves_empty_is_held),
+        RIG_TEST(the_view_says_what_warps_issue_and_wait_for),
         RIG_TEST(a_helper_that_parks_no_load_is_refused),
         RIG_TEST(a_fault_of_a_helper_says_whose_it_is_and_where),
         RIG_TEST(on_launch_comes_for_each_grid_and_sm_before_its_first_cta),

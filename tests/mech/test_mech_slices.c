@@ -90,7 +90,7 @@ static struct play with_slices(struct mechanism hooks, const char *script)
     hooks.slice_state_bytes = sizeof(struct slice);
     if (!hooks.cache_sms) hooks.cache_sms = two_cache_sms;
     hooks.helper = waiting_helper;
-    hooks.slice_init = slice_begin;
+    if (!hooks.slice_init) hooks.slice_init = slice_begin;
     hooks.on_retire = slice_retire;
     if (!hooks.take_request) hooks.take_request = pass_program;
     if (!hooks.on_dram) hooks.on_dram = ignore_dram;
@@ -115,6 +115,30 @@ static void expect_same_slices(struct mechanism hooks)
 static void run_again(void)
 {
     rig_run(&rig, "play", 1, 32, (const uint64_t[]){script_buf, rig_alloc(&rig, 128)});
+}
+
+/* ---- cache_sms ---- */
+
+static const char where_ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+                                ".visible .entry where(.param .u64 buf)\n{\n.reg .u64 %a, %b; .reg .u32 %i;\n"
+                                "mov.u32 %i, %smid; mul.wide.u32 %b, %i, 4; ld.param.u64 %a, [buf];\n"
+                                "add.u64 %b, %a, %b; red.global.add.u32 [%b], 1;\nret;\n}\n";
+
+/* The last two of four SMs get no CTA of the program. */
+static void sms_in_cache_mode_get_no_cta(void **state)
+{
+    enum { CTAS = 20, SMS = 4 };
+    const struct play p = with_slices((struct mechanism){0}, "");
+    rig_open(
+        &rig, where_ptx,
+        &(struct rig_options){.sets = p.sets, .set_count = 3, .timed = {.mechs = p.mechs, .mech_count = 1}});
+    const uint64_t buf = rig_alloc(&rig, SMS * WORD);
+    rig_run(&rig, "where", CTAS, 32, (const uint64_t[]){buf});
+    const uint32_t *threads = (const uint32_t *)(uintptr_t)buf;
+    assert_int_equal(threads[0] + threads[1], CTAS * 32);
+    assert_true(threads[0] > 0 && threads[1] > 0);
+    assert_int_equal(threads[2] + threads[3], 0);
+    play_close();
 }
 
 /* ---- park ---- */
@@ -450,6 +474,38 @@ static void expect_same_changes(struct play p)
     }
 }
 
+/* ---- slice_init and memory ---- */
+
+enum { BLOCK_BYTES = 1000 };
+/* n: starts of the helper, bytes of new memory that are not 0. */
+static void begin_with_memory(void *state, const void *params, const struct mech_slice_ports *ports)
+{
+    struct slice *s = state;
+    slice_begin(state, params, ports);
+    s->counts.n[0]++;
+    unsigned char *block = ports->memory(ports->host, BLOCK_BYTES);
+    for (int i = 0; i < BLOCK_BYTES; i++) s->counts.n[1] += block[i] != 0;
+    memset(block, 1, BLOCK_BYTES);
+}
+
+/* Each time that the helper starts: before the first kernel, and when roles have changed. The state stays,
+ * and memory is new. */
+static void slice_init_comes_with_each_start_of_the_helper(void **state)
+{
+    enum { SLICES = 2 };
+    struct play p = with_slices(
+        (struct mechanism){.slice_init = begin_with_memory, .choose_sms = change_once, .choice_bytes = 1},
+        "abcd");
+    play(&p);
+    assert_int_equal(total_of("blank.n0"), SLICES);
+    run_again();
+    run_again();
+    assert_int_equal(total_of("blank.n0"), 2 * SLICES);
+    assert_int_equal(total_of("blank.n1"), 0);
+    play_close();
+    expect_same_changes(p);
+}
+
 /* Four lines of a slice each, with numbers in a row: all stay, every second one, or none. */
 static void keeps_line_says_what_stays_when_roles_change(void **state)
 {
@@ -474,6 +530,7 @@ int main(int argc, char **argv)
     blank_open(argv[1]);
     setenv("HEDDLE_HOME", HEDDLE_SOURCE_DIR, 0);
     const struct CMUnitTest tests[] = {
+        RIG_TEST(sms_in_cache_mode_get_no_cta),
         RIG_TEST(a_parked_load_waits_for_work),
         RIG_TEST(a_claimed_atomic_takes_effect_when_it_is_applied),
         RIG_TEST(a_request_waits_until_a_hook_of_the_slice_makes_room),
@@ -482,6 +539,7 @@ int main(int argc, char **argv)
         RIG_TEST(on_host_write_tells_each_line),
         RIG_TEST(on_host_write_is_the_same_whatever_is_skipped),
         RIG_TEST(choose_sms_is_told_of_each_grid_and_sets_the_roles),
+        RIG_TEST(slice_init_comes_with_each_start_of_the_helper),
         RIG_TEST(keeps_line_says_what_stays_when_roles_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
