@@ -357,7 +357,7 @@ struct mech_cta {
     uint64_t cta;
     uint32_t first_row, last_row, rows;
     uint32_t warps;
-    /* results of its instructions that have come while it owned no rows, since its start; 0 at its end */
+    /* results of its instructions that have come while it owned no rows, since it lost them last */
     uint32_t results;
 };
 

@@ -234,12 +234,15 @@ static void end_swaps(struct sm *m, enum cta_place place, void (*end)(struct sm 
 
 /* ---- registers ---- */
 
+COLD void swap_lost_rows(struct sm *m, uint32_t cta) { m->swaps.ctas[cta].results = 0; }
+
 bool swap_park(struct sm *m, uint32_t cta, const isa_live_set *kept)
 {
     const struct sm_cta *c = &m->residency.ctas[cta];
     if (!is_used(m, cta) || c->has_slots || !c->has_rows) return false;
     for (uint32_t i = 0; i < c->warps; i++) emu_warp_lose(emu_cta_warp(c->emu, i), &kept[i]);
     residency_give_rows(m, cta);
+    swap_lost_rows(m, cta);
     sm_mech_cta(m, cta, MECH_CTA_PARKED);
     return true;
 }

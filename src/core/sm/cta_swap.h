@@ -18,7 +18,7 @@ struct swap_cta {
     bool is_stalled, is_ready;
     /* inactive or leaving: one of its warps could go on */
     bool could_go_on;
-    /* results that came while it owned no rows */
+    /* results that came while it owned no rows, since it lost them last */
     uint32_t results;
     /* leaving or entering: the cycle at which the move ends. Active: the cycle at which mechanisms are told
      * that it has stalled, if it does not go on before; UINT64_MAX: it has not stalled, or they were told */
@@ -54,6 +54,8 @@ bool swap_begin(struct sm *m, uint32_t out, uint32_t in, uint32_t cycles);
 /* The ports cta_park and cta_unpark. */
 bool swap_park(struct sm *m, uint32_t cta, const isa_live_set *kept);
 bool swap_unpark(struct sm *m, uint32_t cta);
+/* The rows of its registers have gone: results are counted from 0 again. */
+void swap_lost_rows(struct sm *m, uint32_t cta);
 /* A warp without a slot has got a result. */
 void swap_result(struct sm *m, const struct context *x);
 

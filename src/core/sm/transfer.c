@@ -286,7 +286,10 @@ static void end_move(struct sm *m, enum transfer_way way)
     v->cta = SM_NONE;
     set_where(m, cta, is_out ? REGISTERS_AWAY : REGISTERS_HERE);
     m->transfer.moved = m->sleep.now;
-    if (is_out) residency_give_rows(m, cta);
+    if (is_out) {
+        residency_give_rows(m, cta);
+        swap_lost_rows(m, cta);
+    }
     transfer_hold(m);
     sleep_changed(&m->sleep);
     sm_mech_cta(m, cta, is_out ? MECH_CTA_REGISTERS_OUT : MECH_CTA_REGISTERS_IN);
