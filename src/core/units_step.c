@@ -202,13 +202,13 @@ void units_work(struct units *u, uint32_t number)
 
 /* ---- the order of the step ---- */
 
-/* At an L2 edge: the partitions whose time has come. At another edge of DRAM, while a kernel drains: all
- * of them. */
-static void order_partitions(struct units *u, struct order *o)
+/* At an L2 edge: the partitions whose time has come. At an edge of DRAM, while a kernel drains: all of them,
+ * since the next step comes when a channel has an edge that it has not had. */
+static void order_partitions(struct units *u, struct order *o, bool is_draining)
 {
     o->is_dram = gpu_time_is_edge(u->time, DOMAIN_DRAM);
     if (LIKELY(o->is_l2)) o->has_partitions = wakes_due(&u->partition_wakes, o->now, o->partitions);
-    if (LIKELY(o->is_l2 && !o->no_skip)) return;
+    if (LIKELY(o->is_l2 && !o->no_skip && !(is_draining && o->is_dram))) return;
     wakes_due_all(&u->partition_wakes, gpu_time_edge_after(u->time, DOMAIN_L2), o->partitions);
     o->has_partitions = true;
 }
@@ -251,7 +251,7 @@ static void give_order(struct units *u, const struct units_step *step)
     o->now = t->now;
     o->is_l2 = gpu_time_is_edge(t, DOMAIN_L2);
     if (o->is_l2 || ((step->is_draining || o->no_skip) && gpu_time_is_edge(t, DOMAIN_DRAM)))
-        order_partitions(u, o);
+        order_partitions(u, o, step->is_draining);
     o->partition_horizon = u->partition_wakes.ruler.horizon;
     if (!gpu_time_is_edge(t, DOMAIN_CORE)) return;
     order_sms(u, o);
