@@ -127,6 +127,12 @@ static inline void execute_writeback(struct sm *m)
 {
     if (pipes_due(&m->pipes, m->sleep.cycle)) execute_write_results(m);
 }
+/* With collectors: the classes whose instructions find no room. (The class of an instruction has units.) */
+static inline uint32_t execute_full(const struct sm *m)
+{
+    const uint32_t full = m->collector.classes & ~m->collector.room;
+    return lsu_has_room(&m->lsu) ? full : full | 1u << CLASS_MEM;
+}
 /* The scheduler of a slot. */
 static inline uint32_t sched_of(const struct sm *m, uint32_t slot)
 {
