@@ -66,6 +66,7 @@ enum l1_answer {
     /* a mechanism took its port (l1_read) */
     L1_STALL_STOLEN
 };
+static inline bool l1_is_stall(enum l1_answer a) { return a >= L1_STALL_LINE; }
 
 struct l1;
 struct sm_port;

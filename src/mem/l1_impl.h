@@ -310,7 +310,6 @@ static inline uint32_t *l1_arrivals_of(struct l1 *c, uint64_t addr)
 
 static inline void l1_note(struct l1 *c, enum l1_change what) { c->changes |= (uint8_t)what; }
 
-static inline bool l1_is_stall(enum l1_answer a) { return a >= L1_STALL_LINE; }
 static inline bool l1_answers_itself(const struct l1 *c) { return c->answers_itself; }
 
 /* MSHRs that are not free. */
