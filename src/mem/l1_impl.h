@@ -24,13 +24,11 @@
 #include "mem/sm_port.h"
 
 enum {
-    L1_WARPS_MAX = 512,
     /* In req.token of a write: whose acknowledgement a fence waits for. */
     L1_STORE = 0,
     L1_WRITE_BACK_STORE = 1
 };
-#define L1_NONE     UINT32_MAX
-#define L1_NO_TOKEN UINT32_MAX
+#define L1_NONE UINT32_MAX
 
 /* A load that waits for sectors, or is done and not taken yet. */
 struct l1_node {

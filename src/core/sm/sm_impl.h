@@ -40,6 +40,7 @@
 #include "core/sm/warp_status.h"
 #include "mem/l1_hooks.h"
 #include "mem/l1_prefetch.h"
+#include "mem/l1_resize.h"
 #include "mem/l1_sleep.h"
 
 /* Memory that programs cannot name lies beyond their range of device addresses, which begins at
@@ -110,6 +111,7 @@ struct sm {
     struct sm_own sum;
     struct residency residency;
 };
+_Static_assert((int)SM_CONTEXTS_MAX <= (int)L1_WARPS_MAX, "the L1 names a warp by its context");
 _Static_assert(offsetof(struct sm, alarm) == HOST_LINE, "the first line is that of every tick");
 _Static_assert(offsetof(struct sm, pipes) + sizeof(uint64_t) == 2 * HOST_LINE,
                "a result's time ends the second");
@@ -157,10 +159,7 @@ static inline bool lsu_is_busy(struct sm *m)
 }
 
 /* All sectors of a line of the L1. */
-static inline uint32_t sm_line_sectors(const struct sm *m)
-{
-    return (uint32_t)((1ull << m->line_bytes / COALESCE_SECTOR_BYTES) - 1);
-}
+static inline uint32_t sm_line_sectors(const struct sm *m) { return coalesce_line_sectors(m->line_bytes); }
 
 /* What the SM and its L1 have counted, with what grids own. */
 struct sm_own *sm_sum(struct sm *m);
