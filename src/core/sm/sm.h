@@ -14,6 +14,9 @@ struct machine;
 struct smring;
 struct sharers;
 
+/* Bytes of local memory and stack of a thread, at most: those of a warp are a range of addresses. */
+enum { SM_THREAD_LOCAL_MAX = 512 << 10 };
+
 struct sm;
 struct sm_setup {
     /* the residency limits are the machine's */

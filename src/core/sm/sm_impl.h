@@ -111,6 +111,8 @@ struct sm {
     struct sm_own sum;
     struct residency residency;
 };
+_Static_assert((int)SM_THREAD_LOCAL_MAX * ISA_LANES <= 1 << SM_LOCAL_BITS,
+               "the local memory of a warp fits its range of addresses");
 _Static_assert((int)SM_CONTEXTS_MAX <= (int)L1_WARPS_MAX, "the L1 names a warp by its context");
 _Static_assert(offsetof(struct sm, alarm) == HOST_LINE, "the first line is that of every tick");
 _Static_assert(offsetof(struct sm, pipes) + sizeof(uint64_t) == 2 * HOST_LINE,
