@@ -66,7 +66,7 @@ snapshots|(g->snapshots|s->(groups|group_count|helper_group|mech_end|fixed|moved
 records|(g->records|r->(has_timeline|kernels|samples))|records.c
 the end of the run|(g->end|e->(kind|fault))|run_end.c
 the watchdog|(g->watchdog|d->(silence_max|insts|mark|cycle))|stuck.c
-when the loop goes on|g->(next_gpu_timer|steps)|loop.c
+when the loop goes on|g->loop|loop.c
 the GPU itself|g->(machine|options|device|energy|energy_rows)|timed.c
 a run of another process|g->kept|kept.c
 a launch|k->(launch|params|name|id|stream)|gpu_kernel.c

@@ -111,7 +111,7 @@ struct sm {
     struct sm_own sum;
     struct residency residency;
 };
-_Static_assert((int)SM_THREAD_LOCAL_MAX * ISA_LANES <= 1 << SM_LOCAL_BITS,
+_Static_assert((1 << SM_LOCAL_BITS) / ISA_LANES >= SM_THREAD_LOCAL_MAX,
                "the local memory of a warp fits its range of addresses");
 _Static_assert((int)SM_CONTEXTS_MAX <= (int)L1_WARPS_MAX, "the L1 names a warp by its context");
 _Static_assert(offsetof(struct sm, alarm) == HOST_LINE, "the first line is that of every tick");
