@@ -100,7 +100,9 @@ static bool fits_at_all(const struct dispatcher *d, struct gpu_kernel *k, struct
     const struct split_launch s = split_of_grid(k->grid);
     k->fit = occupancy_of(m, k->launch.kernel, s.threads, s.shared_bytes, split_shared_bytes_of(m, &s));
     const uint64_t all = (uint64_t)k->fit.ctas * d->setup.sm_least;
-    if (k->fit.ctas && (!k->launch.cooperative || k->ctas <= all)) return true;
+    const uint32_t local = emu_grid_local_bytes(k->grid);
+    const bool has_local = local <= SM_THREAD_LOCAL_MAX;
+    if (k->fit.ctas && has_local && (!k->launch.cooperative || k->ctas <= all)) return true;
     *fault = (struct emu_fault){.kind = EMU_BAD_LAUNCH};
     const int n = snprintf(fault->message, sizeof fault->message,
                            "heddle: kernel '%.400s' cannot be launched: ", k->name);
@@ -108,6 +110,9 @@ static bool fits_at_all(const struct dispatcher *d, struct gpu_kernel *k, struct
     const size_t room = sizeof fault->message - (size_t)n;
     if (!k->fit.ctas)
         snprintf(why, room, "one CTA needs more than an SM has\n");
+    else if (!has_local)
+        snprintf(why, room, "a thread needs %u bytes of local memory and stack, more than %u\n", local,
+                 (uint32_t)SM_THREAD_LOCAL_MAX);
     else
         snprintf(why, room,
                  "cooperative launch of %" PRIu64 " blocks, but only %" PRIu64 " can be resident together\n",

@@ -4,6 +4,8 @@
 
 #include "core/timed_impl.h"
 
+void kept_run_free(struct kept_run *k) { arena_free(&k->memory); }
+
 enum kept_kind { KEPT_KERNEL, KEPT_SAMPLE, KEPT_CTA, KEPT_TRANSFER, KEPT_NOTE };
 
 struct kept {

@@ -3,8 +3,18 @@
 #ifndef HEDDLE_KEPT_H
 #define HEDDLE_KEPT_H
 
+#include "base/arena.h"
 #include "base/journal.h"
 #include "core/timed.h"
+
+/* In a GPU that shows a run of another process; elsewhere all 0. */
+struct kept_run {
+    struct arena memory;
+    double host_seconds;
+    /* statistics of each L1 and each slice; NULL: the components are read */
+    void **l1s, **l2s;
+};
+void kept_run_free(struct kept_run *k);
 
 /* How much of a run is in the journal. */
 struct kept;

@@ -72,14 +72,15 @@ static tick next_edge_of_all(const struct gpu_time *t)
 static void find_next_timer(struct timed_gpu *g)
 {
     const uint64_t cycle = mech_gpu_next_timer(g->wiring.mech_gpu);
-    g->next_gpu_timer = cycle == UINT64_MAX ? TICK_NEVER : cycle * gpu_time_period(&g->time, DOMAIN_CORE);
+    g->loop.next_gpu_timer =
+        cycle == UINT64_MAX ? TICK_NEVER : cycle * gpu_time_period(&g->time, DOMAIN_CORE);
 }
 
 static void run_timer(struct timed_gpu *g)
 {
     mech_gpu_timer(g->wiring.mech_gpu, gpu_time_cycle(&g->time));
     find_next_timer(g);
-    assert(g->next_gpu_timer > g->time.now);
+    assert(g->loop.next_gpu_timer > g->time.now);
 }
 
 static void take_sample(struct timed_gpu *g)
@@ -91,9 +92,9 @@ static void take_sample(struct timed_gpu *g)
 /* Samples and timers that come no later than the next step. */
 static void move_through_marks(struct timed_gpu *g, tick next)
 {
-    for (tick mark; (mark = MIN(g->sampler.next, g->next_gpu_timer)) <= next;) {
+    for (tick mark; (mark = MIN(g->sampler.next, g->loop.next_gpu_timer)) <= next;) {
         if (g->time.now != mark) gpu_time_move(&g->time, mark);
-        if (g->next_gpu_timer == mark) run_timer(g);
+        if (g->loop.next_gpu_timer == mark) run_timer(g);
         if (g->sampler.next == mark) take_sample(g);
     }
 }
@@ -126,7 +127,7 @@ static tick find_ahead_end(const struct timed_gpu *g, const struct loop_end *e)
     return ahead_end(is_allowed, &(struct ahead_limits){.dispatcher = g->dispatch.wake,
                                                         .streams = g->streams.wake,
                                                         .sample = g->sampler.next,
-                                                        .gpu_timer = g->next_gpu_timer});
+                                                        .gpu_timer = g->loop.next_gpu_timer});
 }
 
 static COLD void find_fault(struct timed_gpu *g)
@@ -233,7 +234,7 @@ HOT static void run_steps(void *call)
     while (!run_has_ended(&g->end) && is_pending(g, e)) {
         if (!move(g)) break;
         run_step(g, e);
-        if (++g->steps % WATCH_STEPS == 0) watch(g);
+        if (++g->loop.steps % WATCH_STEPS == 0) watch(g);
     }
     units_settle(g->wiring.units);
 }

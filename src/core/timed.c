@@ -120,7 +120,7 @@ void timed_destroy(struct timed_gpu *g)
     records_free(&g->records, g->snapshots.group_count);
     snapshot_close(&g->snapshots);
     run_end_free(&g->end);
-    arena_free(&g->kept.memory);
+    kept_run_free(&g->kept);
     mech_energy_free(&g->energy_rows);
     mem_free_huge(g);
 }

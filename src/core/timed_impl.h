@@ -6,6 +6,7 @@
  *   units.h      what runs side by side                 roles.h     SMs that change their roles
  *   snapshot.h   statistics at a moment                 records.h   what the run leaves behind
  *   run_end.h    how the run ended                      stuck.h     the watchdog; laws.h: what must hold
+ *   loop.h       when the loop goes on                  kept.h      a run of another process
  *
  * The parts do not know this struct. Four files do: timed.c (the interface), loop.c (time), kernel_life.c
  * (what is started, measured and checked when kernels open and end) and kept.c (the run in a journal). Calls
@@ -13,10 +14,11 @@
 #ifndef HEDDLE_TIMED_IMPL_H
 #define HEDDLE_TIMED_IMPL_H
 
-#include "base/arena.h"
 #include "core/dispatch.h"
 #include "core/helper.h"
+#include "core/kept.h"
 #include "core/laws.h"
+#include "core/loop.h"
 #include "core/mech/mech_energy.h"
 #include "core/records.h"
 #include "core/roles.h"
@@ -37,9 +39,7 @@ struct timed_gpu {
     struct roles roles;
     struct stream_set streams;
     struct sampler sampler;
-    /* written by loop.c: when mechanisms next have a timer for the whole GPU, and steps so far */
-    tick next_gpu_timer;
-    uint64_t steps;
+    struct loop loop;
     struct run_end end;
 
     struct watchdog watchdog;
@@ -52,21 +52,8 @@ struct timed_gpu {
     struct energy_table energy;
     struct mech_energy energy_rows;
 
-    /* written by kept.c, in a GPU that shows a run of another process */
-    struct {
-        struct arena memory;
-        double host_seconds;
-        /* statistics of each L1 and each slice; NULL: the components are read */
-        void **l1s, **l2s;
-    } kept;
+    struct kept_run kept;
 };
-
-/* ---- loop.c ---- */
-
-enum loop_goal { GOAL_ALL, GOAL_STREAM, GOAL_MARK, GOAL_HELPER_GONE };
-void loop_init(struct timed_gpu *g);
-/* Runs until the goal is reached (all work, the work of a stream, or a mark) or the run has ended. */
-void loop_run(struct timed_gpu *g, enum loop_goal goal, uint64_t stream_or_mark);
 
 /* ---- kernel_life.c ---- */
 

@@ -36,7 +36,7 @@ static struct unit *make_units(const struct req_pool *pool, uint32_t count)
 static void make_logs(struct units *u)
 {
     u->logs = mem_zalloc(sizeof *u->logs * u->sm_count);
-    for (uint32_t i = 0; i < u->sm_count; i++) u->logs[i] = emu_log_create(&u->sms[i].has_pending);
+    for (uint32_t i = 0; i < u->sm_count; i++) u->logs[i] = emu_log_create(&u->sms[i].pending);
 }
 
 static void make_slice_turns(struct units *u)

@@ -18,6 +18,7 @@
 #ifndef HEDDLE_UNITS_H
 #define HEDDLE_UNITS_H
 
+#include "base/event_flag.h"
 #include "core/gpu_clock.h"
 #include "mem/req.h"
 
@@ -44,8 +45,9 @@ struct unit {
         struct sm *sm;
         struct dram_channel *channel;
     };
-    /* it keeps something for the end of the step */
-    uint8_t has_pending;
+    /* it keeps something for the end of the step: set by the SM and its emulator, or by units_keep_effect;
+     * cleared when that is committed. An SM that is ahead of the step takes it back until then (ahead.c) */
+    struct event_flag pending;
     struct req_pool pool;
     /* of a partition: atomics that took effect at a slice in this step, and writes where somebody asks */
     struct req *effects;

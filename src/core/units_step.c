@@ -91,7 +91,8 @@ static void report(tick horizon, struct turns *turns, struct unit *x, uint32_t i
     wakes_tell(horizon, &turns->next, i, t);
     turns->xbar_wake = MIN(turns->xbar_wake, x->xbar_wake);
     x->xbar_wake = TICK_NEVER;
-    if (UNLIKELY(x->has_pending || is_unbalanced(x, low))) turns->pending |= (uint64_t)1 << (i % 64);
+    if (UNLIKELY(event_flag_is_set(&x->pending) || is_unbalanced(x, low)))
+        turns->pending |= (uint64_t)1 << (i % 64);
 }
 
 static void work_on_sm(struct units *u, struct turns *turns, uint32_t i, tick now)
@@ -99,7 +100,7 @@ static void work_on_sm(struct units *u, struct turns *turns, uint32_t i, tick no
     struct unit *x = &u->sms[i];
     sm_cycle(x->sm, now);
     if (u->order->window.end > now) {
-        sm_run_ahead(x->sm, &u->order->window, &x->pool, &x->has_pending);
+        sm_run_ahead(x->sm, &u->order->window, &x->pool, &x->pending);
         if (UNLIKELY(u->crew != NULL) && !u->is_together) ahead_count(&u->ahead, sm_awaits_step(x->sm));
     }
     report(u->order->sm_horizon, turns, x, i, x->wake, u->sm_low);
@@ -196,7 +197,7 @@ static void order_partitions(struct units *u, struct order *o, bool is_draining)
 {
     o->is_dram = gpu_time_is_edge(u->time, DOMAIN_DRAM);
     if (LIKELY(o->is_l2)) o->has_partitions = wakes_due(&u->partition_wakes, o->now, o->partitions);
-    if (LIKELY(o->is_l2 && !o->no_skip) && !(is_draining && o->is_dram)) return;
+    if (LIKELY(o->is_l2 && !o->no_skip && !(is_draining && o->is_dram))) return;
     wakes_due_all(&u->partition_wakes, gpu_time_edge_after(u->time, DOMAIN_L2), o->partitions);
     o->has_partitions = true;
 }
@@ -255,7 +256,7 @@ static void commit_sm(struct units *u, uint32_t i)
         bool ok = emu_log_is_empty(u->logs[i]) || emu_log_apply(u->logs[i]);
         u->has_fault |= !ok || sm_faulted(x->sm);
         sm_end_ctas(x->sm);
-        x->has_pending = 0;
+        event_flag_clear(&x->pending);
     }
     req_part_balance(&x->pool, u->pool, u->sm_low);
     wake_at(xbar_wake(u->xbar), x->xbar_wake);
@@ -271,7 +272,7 @@ void units_keep_effect(void *unit, const struct req *r)
         x->effects = mem_realloc(x->effects, sizeof *x->effects * x->effect_cap);
     }
     x->effects[x->effect_count++] = *r;
-    x->has_pending = 1;
+    event_flag_set(&x->pending);
 }
 
 /* Stores to global memory make copies in the L1s old. */
@@ -293,7 +294,7 @@ static void commit_partition(struct units *u, uint32_t i)
         tell_store(u, r);
     }
     x->effect_count = 0;
-    x->has_pending = 0;
+    event_flag_clear(&x->pending);
     req_part_balance(&x->pool, u->pool, u->partition_low);
     wake_at(xbar_wake(u->xbar), x->xbar_wake);
     x->xbar_wake = TICK_NEVER;

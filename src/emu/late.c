@@ -4,7 +4,7 @@
 /* Entries at the start: the stores that the schedulers of an SM issue in a cycle. */
 enum { LOG_START = 8 };
 
-struct emu_log *emu_log_create(uint8_t *written)
+struct emu_log *emu_log_create(struct event_flag *written)
 {
     struct emu_log *log = mem_zalloc(sizeof *log);
     for (int i = 0; i < LOG_START; i++) vec_push(&log->entries, (struct late_entry){.mask = 0});
@@ -33,7 +33,7 @@ static struct late_entry *entry_new(struct emu_log *log, enum late_kind kind, ui
     struct late_entry *e = &log->entries.data[log->entries.len++];
     e->kind = (uint8_t)kind;
     e->mask = mask;
-    *log->written = 1;
+    event_flag_set(log->written);
     return e;
 }
 

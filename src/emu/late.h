@@ -54,7 +54,7 @@ struct emu_log {
     /* all bytes that the entries touch lie in [lo, hi) */
     uint64_t lo, hi;
     /* set when the log is not empty: checked before it is applied */
-    uint8_t *written;
+    struct event_flag *written;
     uint8_t views[ISA_LANES][LATE_LANE_BYTES];
 };
 

@@ -9,6 +9,7 @@
 
 #include <fenv.h>
 
+#include "base/event_flag.h"
 #include "emu/emu.h"
 
 struct emu_grid;
@@ -41,8 +42,8 @@ void emu_grid_clock(struct emu_grid *g, const uint64_t *cycles, const uint64_t *
 /* The SMs of a machine, stepped by several threads. What the warps of an SM do to device memory goes into its
  * log and takes effect when emu_log_apply is called, while no SM is stepped; loads of the SM see it before.
  * The caller owns the logs: an SM has one for all grids. emu_grid_share comes before the first CTA; only one
- * thread at a time may open or close CTAs and grids. *written is set to 1 when something is logged. */
-struct emu_log *emu_log_create(uint8_t *written);
+ * thread at a time may open or close CTAs and grids. `written` is set when something is logged. */
+struct emu_log *emu_log_create(struct event_flag *written);
 void emu_log_destroy(struct emu_log *log);
 bool emu_log_is_empty(const struct emu_log *log);
 /* False: a call of the device runtime faulted. */

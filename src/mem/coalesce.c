@@ -42,7 +42,7 @@ static bool is_load(const struct coalesce_access *a) { return !a->is_store && !a
 /* What a load fetches of each line, whatever its lanes want; 0 = what they want. */
 static uint32_t whole_sectors(const struct coalesce_access *a)
 {
-    return is_load(a) && !a->sectored ? (uint32_t)((1ull << a->line_bytes / COALESCE_SECTOR_BYTES) - 1) : 0;
+    return is_load(a) && !a->sectored ? coalesce_line_sectors(a->line_bytes) : 0;
 }
 
 static void builder_init(struct builder *b, const struct coalesce_access *a, struct coalesce_txn *out)

@@ -21,6 +21,12 @@ enum {
     SHARED_BANKS_MAX = 64
 };
 
+/* All sectors of a line. */
+static inline uint32_t coalesce_line_sectors(uint32_t line_bytes)
+{
+    return (uint32_t)((1ull << line_bytes / COALESCE_SECTOR_BYTES) - 1);
+}
+
 struct coalesce_access {
     /* [32]: of the lanes in mask */
     const uint64_t *addr;

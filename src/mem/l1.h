@@ -13,6 +13,11 @@
 #include "mem/link.h"
 #include "mem/req.h"
 
+/* Warps of an SM that may have accesses under way: contexts, not slots. */
+enum { L1_WARPS_MAX = 512 };
+/* In l1_txn.token: nobody waits. */
+#define L1_NO_TOKEN UINT32_MAX
+
 /* one coalesced transaction; a line of the host's cache */
 struct l1_txn {
     /* line address (device address space; local memory already interleaved) */
@@ -33,7 +38,7 @@ struct l1_txn {
     uint16_t warp;
     /* the owner of its request, see req.h */
     uint16_t owner;
-    /* given back when the data is there (loads and atomics); UINT32_MAX = nobody waits */
+    /* given back when the data is there (loads and atomics), or L1_NO_TOKEN */
     uint32_t token;
     /* statistics in which it is counted; NULL = the L1's own */
     struct l1_stats *own;
@@ -66,6 +71,7 @@ enum l1_answer {
     /* a mechanism took its port (l1_read) */
     L1_STALL_STOLEN
 };
+static inline bool l1_is_stall(enum l1_answer a) { return a >= L1_STALL_LINE; }
 
 struct l1;
 struct sm_port;
@@ -97,17 +103,9 @@ bool l1_next_done(struct l1 *c, tick now, uint32_t *token);
 /* Stores and atomics of a context that have not been acknowledged yet: what a memory fence waits for. */
 uint32_t l1_writes_pending(const struct l1 *c, uint32_t warp);
 
-/* At kernel end: invalidates, writes dirty lines back. After it, as after l1_resize, l1_wake (l1_sleep.h)
- * says when there is something to do. */
+/* At kernel end: invalidates, writes dirty lines back. After it, as after l1_resize (l1_resize.h), l1_wake
+ * (l1_sleep.h) says when there is something to do. */
 void l1_flush(struct l1 *c, tick now);
-/* The SM has another role, and keeps local memory as these parameters say from now on. The L1 is idle: what
- * it holds is forgotten. */
-void l1_change_role(struct l1 *c, tick now, const struct l1_params *p);
-/* Sets the capacity, in whole ways, one at least, l1.size and the extra lines at most; the answer is what it
- * is now. Rules: l1_resize.c. */
-uint64_t l1_resize(struct l1 *c, tick now, uint64_t bytes);
-/* Bytes. */
-uint64_t l1_capacity(const struct l1 *c);
 
 /* Accesses are on their way to the tags (l1.tag_latency). */
 bool l1_has_waiting(const struct l1 *c);

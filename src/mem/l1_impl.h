@@ -24,13 +24,11 @@
 #include "mem/sm_port.h"
 
 enum {
-    L1_WARPS_MAX = 512,
     /* In req.token of a write: whose acknowledgement a fence waits for. */
     L1_STORE = 0,
     L1_WRITE_BACK_STORE = 1
 };
-#define L1_NONE     UINT32_MAX
-#define L1_NO_TOKEN UINT32_MAX
+#define L1_NONE UINT32_MAX
 
 /* A load that waits for sectors, or is done and not taken yet. */
 struct l1_node {
@@ -310,7 +308,6 @@ static inline uint32_t *l1_arrivals_of(struct l1 *c, uint64_t addr)
 
 static inline void l1_note(struct l1 *c, enum l1_change what) { c->changes |= (uint8_t)what; }
 
-static inline bool l1_is_stall(enum l1_answer a) { return a >= L1_STALL_LINE; }
 static inline bool l1_answers_itself(const struct l1 *c) { return c->answers_itself; }
 
 /* MSHRs that are not free. */

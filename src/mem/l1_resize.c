@@ -10,6 +10,8 @@
  * registers. (2) Growing is done at once; the new ways are empty. (3) Shrinking retires the lines of the ways
  * that go; loads that wait for one are answered when it comes. (4) While dirty lines are leaving, accesses
  * are refused for want of a line: nobody sees memory without what was stored. (5) At least one way stays. */
+#include "mem/l1_resize.h"
+
 #include "mem/l1_admit.h"
 
 /* Ways from `from` on are emptied: a flush empties all. */

@@ -9,7 +9,7 @@
  * message of an SM in cache mode. So a slice with a taker has two *pipelines* from the access queue to the
  * tags, one for each kind, and messages go first (l2_pipes.c). They share the access queue. For messages to
  * come through it, it must never be full: while the program's pipeline is closed, the slice closes its gate
- * in the crossbar (xbar_gates), and its pipeline has room for all that may still come.
+ * in the crossbar (xbar_set_gate), and its pipeline has room for all that may still come.
  *
  * Invariants. (1) A message waits for DRAM, a line or the response queue, never for the mechanism, and none
  * of these waits for a message. (2) The program's pipeline takes whatever comes. */
@@ -39,8 +39,9 @@ struct l2_taker {
     uint32_t first_cache_sm;
     /* requests of the program that may still come when the gate has closed */
     uint32_t behind_gate;
-    /* of the slice, in the crossbar */
-    tick *gate;
+    /* From this time on the slice's gate in the crossbar is closed; TICK_NEVER: it stays open, as it is at
+     * first. */
+    void (*set_gate)(void *ctx, tick closed_from);
     /* The request is at the tags: does the mechanism take it? A message never waits. */
     enum l2_take (*take)(void *ctx, tick now, uint32_t id, const struct req *r, uint64_t local);
     /* What l2_access_dram reads has come. */

@@ -36,6 +36,8 @@ struct l2_claims {
     bool (*keeps)(void *ctx, uint64_t local);
     /* requests in the program's pipeline that close it; those at the tags that do */
     uint32_t stages, late_slots;
+    /* the gate is closed from this time on, as the crossbar was told */
+    tick gate_closed_from;
 };
 
 bool l2_claims_idle(const struct l2_claims *c);

@@ -20,7 +20,9 @@ static void set_gate(struct l2_slice *s)
 {
     struct l2_claims *c = s->claims;
     const tick closed_from = l2_pipe_closes(program_pipe(s), c->stages, c->late_slots);
-    if (*c->taker.gate != closed_from) *c->taker.gate = closed_from;
+    if (c->gate_closed_from == closed_from) return;
+    c->gate_closed_from = closed_from;
+    c->taker.set_gate(c->taker.ctx, closed_from);
 }
 
 void l2_make_pipes(struct l2_slice *s)
@@ -32,6 +34,7 @@ void l2_make_pipes(struct l2_slice *s)
     s->late_slots = UINT32_MAX;
     c->other = (struct l2_pipeline){.pipe = s->pipe, .head_ready = TICK_NEVER};
     c->has_messages = false;
+    c->gate_closed_from = TICK_NEVER;
     l2_ring_init(&s->pipe, c->stages + c->taker.behind_gate);
     set_gate(s);
 }

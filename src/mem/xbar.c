@@ -97,7 +97,12 @@ void xbar_tick(struct xbar *x, tick now)
 }
 
 tick *xbar_wake(struct xbar *x) { return &x->wake; }
-tick *xbar_gates(struct xbar *x) { return x->nets[NET_REQUEST].gates; }
+
+void xbar_set_gate(struct xbar *x, uint32_t slice, tick closed_from)
+{
+    debug_assert(x->nets[NET_REQUEST].gates);
+    x->nets[NET_REQUEST].gates[slice] = closed_from;
+}
 
 void xbar_set_gated(struct xbar *x, uint32_t sms)
 {

@@ -31,7 +31,7 @@ struct xbar_params {
     uint32_t reply_data;
     bool infinite;
     /* Not a parameter of machines: SMs, the first ones, whose packets wait while the gate of their slice is
-     * closed (xbar_gates); 0: there are no gates. */
+     * closed (xbar_set_gate); 0: there are no gates. */
     uint32_t gated_sms;
 };
 extern const struct param_row xbar_rows[];
@@ -61,10 +61,10 @@ struct xbar *xbar_create(const struct xbar_params *p, uint32_t sms, uint32_t sli
                          const struct clock_domain *clock, struct req_pool *pool, struct link **from_sm,
                          struct link **to_slice, struct link **from_slice, struct link **to_sm);
 void xbar_destroy(struct xbar *x);
-/* [slice]: from this time on no packet of a gated SM is sent to the slice; packets that have passed the
- * switch still come, at most xbar_packets_behind. Slices write it while the crossbar does not run; open at
- * first. NULL: there are no gates. */
-tick *xbar_gates(struct xbar *x);
+/* From this time on no packet of a gated SM is sent to the slice; packets that have passed the switch still
+ * come, at most xbar_packets_behind. TICK_NEVER: the gate is open, as all are at first. Only where there are
+ * gates, and while the crossbar does not run. */
+void xbar_set_gate(struct xbar *x, uint32_t slice, tick closed_from);
 /* The first `sms` SMs are gated from now on. There are gates, and no packet is under way. */
 void xbar_set_gated(struct xbar *x, uint32_t sms);
 /* The most packets that an output holds behind the switch. */

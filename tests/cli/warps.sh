@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # warps.sh HEDDLE: workloads check their results on SMs of more than 64 warps; more than the schedulers hold
-# is an error.
+# is an error, and so is more local memory than the addresses of a warp have room for.
 set -uo pipefail
 heddle=$1
 folder=$(mktemp -d)
@@ -38,6 +38,35 @@ refuse 'mine: error: sm.warps is 200, but 2 schedulers of 64 warps hold 128' -m 
 refuse '  hint: set sm.warps to at most 128, or sm.schedulers to at least 4' -m "$folder/mine.yaml"
 refuse '--set:1:10: error: sm.warps must be a whole number from 1 to 256' -m fermi --set sm.warps=257
 refuse "$folder/more.yaml:3:10: error: sm.warps must be a whole number from 1 to 256" -m "$folder/more.yaml"
+
+# kernel_local BYTES: a kernel whose threads have that much local memory
+kernel_local() {
+    cat >"$folder/local.ptx" <<PTX
+.version 7.0
+.target sm_50
+.address_size 64
+.visible .entry local(.param .u64 out) {
+    .local .align 4 .b8 room[$1];
+    .reg .u64 %rd<4>;
+    .reg .u32 %r<3>;
+    ld.param.u64 %rd1, [out];
+    mov.u64 %rd2, room;
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd3, %r1, 4;
+    add.u64 %rd2, %rd2, %rd3;
+    st.local.u32 [%rd2], %r1;
+    ld.local.u32 %r2, [%rd2+128];
+    st.global.u32 [%rd1], %r2;
+    ret;
+}
+PTX
+    "$heddle" kernel "$folder/local.ptx" local --grid 1 --block 32 --arg 'buf:u32[1]' -m fermi \
+        >"$folder/out" 2>&1
+}
+kernel_local 524288 || fail "512 KB of local memory: $(tail -1 "$folder/out")"
+kernel_local 524304 && fail "more than 512 KB of local memory ran"
+grep -q "a thread needs 524304 bytes of local memory and stack, more than 524288" "$folder/out" ||
+    fail "more than 512 KB of local memory: $(cat "$folder/out")"
 
 [ "$failures" = 0 ] && echo "SMs of many warps: all right"
 exit $((failures != 0))

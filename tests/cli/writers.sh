@@ -1,7 +1,8 @@
 #!/bin/sh
 # writers.sh SOURCE_DIR: each field of an SM, and of what a GPU in time holds, has one writer. Fails where a
 # file of src/core/sm, src/core or src/core/mech writes a field of a part that belongs to another file, or
-# makes a pointer through which it, or a component that it hands the pointer to, could.
+# makes a pointer through which it, or a component that it hands the pointer to, could. What two sides share
+# is an event flag (base/event_flag.h): a table says which files set it and which clear it.
 set -eu
 cd "$1/src/core"
 
@@ -65,7 +66,7 @@ snapshots|(g->snapshots|s->(groups|group_count|helper_group|mech_end|fixed|moved
 records|(g->records|r->(has_timeline|kernels|samples))|records.c
 the end of the run|(g->end|e->(kind|fault))|run_end.c
 the watchdog|(g->watchdog|d->(silence_max|insts|mark|cycle))|stuck.c
-when the loop goes on|g->(next_gpu_timer|steps)|loop.c
+when the loop goes on|g->loop|loop.c
 the GPU itself|g->(machine|options|device|energy|energy_rows)|timed.c
 a run of another process|g->kept|kept.c
 a launch|k->(launch|params|name|id|stream)|gpu_kernel.c
@@ -82,6 +83,13 @@ next|sm/context.h'
 # Pointers in structs that may be made: those, what the L1 counts of a grid, and whole rooms of the GPU, which
 # are written by their own functions.
 may_point='\.own =|&g->[a-z]+[,}]'
+
+# Calls and the files that may make them, from src.
+callers='event_flag_set|emu/late.c core/sm/residency.c core/sm/ahead.c core/units_step.c
+event_flag_clear|core/sm/ahead.c core/units_step.c
+xbar_set_gate|core/mech/mech_slices.c'
+# Pointers to event flags: who gets one, and where.
+may_lend='emu_log_create|\.pending = &unit->pending|sm_run_ahead'
 
 # A member of what is named, an element of it; then an assignment that is not a comparison.
 member='((\.|->)[a-z_0-9]+|\[[^]]*\])*'
@@ -129,6 +137,22 @@ cd ..
 check "$of_gpu"
 cd mech
 check "$of_mechs"
+cd ../..
+while IFS='|' read -r call files; do
+    found=$(grep -rnE "(^|[^a-z_])$call\(" --include=*.c . | sed 's,^\./,,')
+    for file in $files; do
+        printf '%s\n' "$found" | grep -q "^$file:" || { echo "$file does not call $call"; bad=1; }
+        found=$(printf '%s\n' "$found" | grep -v "^$file:" || true)
+    done
+    found=$(printf '%s\n' "$found" | grep -vE ":(static inline )?void $call\\(" || true)
+    [ -z "$found" ] || { echo "$call is called outside of $files:"; printf '%s\n' "$found"; bad=1; }
+    rules=$((rules + 1))
+done <<TABLE
+$callers
+TABLE
+found=$(grep -rnE '\bis_set(=| = )|&[a-z_.>-]+(\[[a-z]+\])?(\.|->)pending\b' --include=*.[ch] core emu base |
+    grep -vE "^base/event_flag.h|event_flag_|$may_lend" || true)
+[ -z "$found" ] || { echo "an event flag is written or lent elsewhere:"; printf '%s\n' "$found"; bad=1; }
 [ "$rules" -ge 50 ] || { echo "only $rules rows were read"; bad=1; }
 [ "$bad" = 0 ] && echo "$rules kinds of fields have one writer each"
 exit "$bad"

@@ -79,12 +79,12 @@ static void votes_are_anded_in_any_order(void **unused)
                     "probe-a.forbid_issue=1 probe-b.forbid_issue=6 probe-a.forbid_memory=16 "
                     "probe-b.forbid_memory=32 probe-a.forbid_load=3 probe-b.forbid_load=8 swl.warps=5");
         for (int w = 0; w < 8; w++) kit_start(&k, w);
-        assert_int_equal(k.sm->issue_mask[0], 0x1f & ~7u);
-        assert_int_equal(k.sm->memory_mask[0], ~(uint64_t)0x30);
-        assert_int_equal(k.sm->load_mask[0], ~(uint64_t)0xb);
-        assert_int_equal(mech_allowed(k.sm, 0, 0xff, 0), 0x8);
-        assert_int_equal(mech_allowed(k.sm, 0, 0xff, 0xff), 0);
-        assert_int_equal(mech_allowed(k.sm, 0, 0, 0), 0x18);
+        assert_int_equal(k.sm->masks[0].issue, 0x1f & ~7u);
+        assert_int_equal(k.sm->masks[0].memory, ~(uint64_t)0x30);
+        assert_int_equal(k.sm->masks[0].load, ~(uint64_t)0xb);
+        assert_int_equal(votes_allow(&k.sm->masks[0], 0xff, 0), 0x8);
+        assert_int_equal(votes_allow(&k.sm->masks[0], 0xff, 0xff), 0);
+        assert_int_equal(votes_allow(&k.sm->masks[0], 0, 0), 0x18);
         kit_close(&k);
     }
 }

@@ -115,7 +115,7 @@ static void without_a_timer_sms_run_one_after_the_other(void **state)
     rig_open(&r, ptx, &(struct rig_options){.timed = {.mechs = &untimed, .mech_count = 1, .threads = 3}});
     assert_int_equal(r.gpu->wiring.units->worker_count, 0);
     assert_true(r.gpu->wiring.units->is_coupled);
-    assert_int_equal(r.gpu->next_gpu_timer, TICK_NEVER);
+    assert_int_equal(r.gpu->loop.next_gpu_timer, TICK_NEVER);
     rig_close(&r);
 }
 

@@ -7,6 +7,7 @@
 
 #include "mem/l1_hooks.h"
 #include "mem/l1_prefetch.h"
+#include "mem/l1_resize.h"
 #include "mem/l1_sleep.h"
 #include "mem/link_ahead.h"
 #include "mem/sm_port.h"

@@ -182,7 +182,7 @@ static void a_read_of_some_bytes_of_an_atomic_sees_it(void **state)
     static const struct bytes_case cases[] = {{ISA_OP_ATOM_64, ISA_OP_LD_32, 8, 12, 3},
                                               {ISA_OP_ATOM_64, ISA_OP_LD_32, 8, 8, 2},
                                               {ISA_OP_ATOM_32, ISA_OP_LD_64, 4, 0, 2}};
-    uint8_t written = 0;
+    struct event_flag written = {0};
     struct emu_log *log = emu_log_create(&written);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         read_beside_atomic(&cases[i], NULL);
@@ -224,7 +224,7 @@ static void read_beside_store(uint32_t permute, struct emu_log *const *logs)
 
 static void an_sm_sees_what_it_stored_in_the_same_cycle(void **state)
 {
-    uint8_t written = 0;
+    struct event_flag written = {0};
     struct emu_log *log = emu_log_create(&written);
     read_beside_store(0, &log);
     read_beside_store(5, &log);

@@ -37,15 +37,15 @@ static void swl_limits_each_bank_by_itself(void **unused)
 {
     struct mech_kit k;
     open_banks(&k, "swl", "swl.warps=2");
-    for (uint32_t bank = 0; bank < BANKS; bank++) assert_int_equal(k.sm->issue_mask[bank], 0);
+    for (uint32_t bank = 0; bank < BANKS; bank++) assert_int_equal(k.sm->masks[bank].issue, 0);
     for (uint32_t i = 0; i < 4; i++) start(&k, 0, i);
     for (uint32_t i = 0; i < 4; i++) start(&k, 3, 3 - i);
-    assert_int_equal(k.sm->issue_mask[0], 0x3);
-    assert_int_equal(k.sm->issue_mask[1], 0);
-    assert_int_equal(k.sm->issue_mask[3], 0xc);
+    assert_int_equal(k.sm->masks[0].issue, 0x3);
+    assert_int_equal(k.sm->masks[1].issue, 0);
+    assert_int_equal(k.sm->masks[3].issue, 0xc);
     mech_on_barrier(k.sm, &(struct mech_barrier){.bank = 3, .warps = W(3), .is_wait = true});
-    assert_int_equal(k.sm->issue_mask[0], 0x3);
-    assert_int_equal(k.sm->issue_mask[3], 0x6);
+    assert_int_equal(k.sm->masks[0].issue, 0x3);
+    assert_int_equal(k.sm->masks[3].issue, 0x6);
     assert_int_equal(pick(&k, 3, 0xf, 0), 2);
     assert_int_equal(pick(&k, 0, 0xc, 0), MECH_NO_WARP);
     kit_close(&k);
@@ -84,8 +84,8 @@ static void a_combined_vote_that_changes_is_told_and_one_that_does_not_is_not(vo
     assert_false(k.heard_votes);
     start(&k, 2, 0);
     assert_true(k.heard_votes);
-    assert_int_equal(k.sm->issue_mask[1], W(5));
-    assert_int_equal(k.sm->issue_mask[2], W(0));
+    assert_int_equal(k.sm->masks[1].issue, W(5));
+    assert_int_equal(k.sm->masks[2].issue, W(0));
     kit_close(&k);
 }
 

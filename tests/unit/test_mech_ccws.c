@@ -32,7 +32,7 @@ static void evict(struct mech_kit *k, int warp, uint64_t line)
     const struct mech_l1_evict e = eviction_of(k, warp, line);
     mech_on_l1_evict(k->sm, &e);
 }
-static uint64_t gated(const struct mech_kit *k) { return ~k->sm->load_mask[0]; }
+static uint64_t gated(const struct mech_kit *k) { return ~k->sm->masks[0].load; }
 
 /* Warps 0, 1 and 2 are here and have issued two instructions each. */
 static void open_three(struct mech_kit *k)
@@ -362,8 +362,8 @@ static void an_sm_of_several_banks_has_one_gate(void **unused)
     issue(&k, 64, 4);
     evict(&k, 64, 5);
     miss(&k, 64, 5); /* 1 * 8 * 200 / 4 = 400 */
-    assert_int_equal(~k.sm->load_mask[0], W(0));
-    assert_int_equal(~k.sm->load_mask[1], 0);
+    assert_int_equal(~k.sm->masks[0].load, W(0));
+    assert_int_equal(~k.sm->masks[1].load, 0);
     kit_close(&k);
 }
 

@@ -100,7 +100,7 @@ static void votes_mask_the_picks_and_memory_votes_only_memory_instructions(void 
     struct mech_kit k;
     kit_open(&k, "oldest swl", "swl.warps=2", 1);
     for (int w = 0; w < 3; w++) kit_start(&k, w);
-    k.sm->memory_mask[0] = ~W(0);
+    k.sm->masks[0].memory = ~W(0);
     struct mech_sched_view v = {
         .ready = 7, .resident = 7, .memory_next = 1, .age = k.age, .cta = k.cta, .last = MECH_NO_WARP};
     assert_int_equal(mech_pick(k.sm, &v), 1);

@@ -6,15 +6,15 @@ static void swl_lets_the_n_oldest_issue(void **unused)
 {
     struct mech_kit k;
     kit_open(&k, "swl", "swl.warps=2", 1);
-    assert_int_equal(k.sm->issue_mask[0], 0); /* no warp yet */
+    assert_int_equal(k.sm->masks[0].issue, 0); /* no warp yet */
     kit_start(&k, 5);
     kit_start(&k, 3);
     kit_start(&k, 4);
-    assert_int_equal(k.sm->issue_mask[0], W(5) | W(3));
+    assert_int_equal(k.sm->masks[0].issue, W(5) | W(3));
     kit_end(&k, 5);
-    assert_int_equal(k.sm->issue_mask[0], W(3) | W(4));
+    assert_int_equal(k.sm->masks[0].issue, W(3) | W(4));
     kit_start(&k, 5); /* now the youngest */
-    assert_int_equal(k.sm->issue_mask[0], W(3) | W(4));
+    assert_int_equal(k.sm->masks[0].issue, W(3) | W(4));
     assert_int_equal(kit_pick(&k, W(5)), MECH_NO_WARP);
     assert_int_equal(kit_pick(&k, W(5) | W(4)), 4);
     kit_close(&k);
@@ -25,9 +25,9 @@ static void swl_counts_for_each_scheduler_by_itself(void **unused)
     struct mech_kit k;
     kit_open(&k, "swl", "swl.warps=1", 2);
     for (int w = 0; w < 6; w++) kit_start_on(&k, w, (uint32_t)w % 2);
-    assert_int_equal(k.sm->issue_mask[0], W(0) | W(1));
+    assert_int_equal(k.sm->masks[0].issue, W(0) | W(1));
     mech_on_warp(k.sm, &(struct mech_warp_event){.warp = 1, .scheduler = 1});
-    assert_int_equal(k.sm->issue_mask[0], W(0) | W(3));
+    assert_int_equal(k.sm->masks[0].issue, W(0) | W(3));
     kit_close(&k);
 }
 
@@ -36,7 +36,7 @@ static void swl_at_the_maximum_holds_nobody_back(void **unused)
     struct mech_kit k;
     kit_open(&k, "swl", "", 1);
     for (int w = 0; w < 48; w++) kit_start(&k, w);
-    assert_int_equal(k.sm->issue_mask[0] & k.resident, k.resident);
+    assert_int_equal(k.sm->masks[0].issue & k.resident, k.resident);
     kit_close(&k);
 }
 
@@ -46,11 +46,11 @@ static void swl_gives_the_place_of_a_warp_at_a_barrier_to_the_next(void **unused
     kit_open(&k, "swl", "swl.warps=1", 1);
     for (int w = 0; w < 3; w++) kit_start(&k, w);
     kit_barrier(&k, W(0), true);
-    assert_int_equal(k.sm->issue_mask[0], W(1));
+    assert_int_equal(k.sm->masks[0].issue, W(1));
     kit_barrier(&k, W(1), true);
-    assert_int_equal(k.sm->issue_mask[0], W(2));
+    assert_int_equal(k.sm->masks[0].issue, W(2));
     kit_barrier(&k, W(0) | W(1) | W(2), false);
-    assert_int_equal(k.sm->issue_mask[0], W(0));
+    assert_int_equal(k.sm->masks[0].issue, W(0));
     kit_close(&k);
 }
 
@@ -62,9 +62,9 @@ static void swl_takes_every_limit_from_one_to_the_maximum(void **unused)
         struct mech_kit k;
         kit_open(&k, "swl", setting, 1);
         for (int w = 47; w >= 0; w--) kit_start(&k, w);
-        uint32_t allowed = (uint32_t)__builtin_popcountll(k.sm->issue_mask[0] & k.resident);
+        uint32_t allowed = (uint32_t)__builtin_popcountll(k.sm->masks[0].issue & k.resident);
         assert_int_equal(allowed, MIN(n, 48));
-        assert_true(k.sm->issue_mask[0] & W(47)); /* the oldest */
+        assert_true(k.sm->masks[0].issue & W(47)); /* the oldest */
         kit_close(&k);
     }
 }
@@ -231,7 +231,7 @@ static void the_order_of_modifiers_does_not_matter(void **unused)
                 kit_barrier(&k, W(w), rng >> 62 & 1);
             else
                 load(&k, (uint32_t)(rng >> 50 & 3), w, 4096ull * (uint64_t)w);
-            masks[o][i] = k.sm->issue_mask[0];
+            masks[o][i] = k.sm->masks[0].issue;
             picks[o][i] = kit_pick(&k, k.resident & (rng >> 20));
         }
         prefetches[o] = k.prefetch_count;

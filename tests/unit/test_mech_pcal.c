@@ -275,13 +275,13 @@ static void a_kernel_starts_where_ccws_leads_to(void **unused)
         mech_on_l1_access(b.sms[i],
                           &(struct mech_l1_access){
                               .cycle = b.now, .id = 1, .line = LINE, .outcome = MECH_L1_MISS, .launch = 1});
-        assert_int_equal(b.sms[i]->load_mask[0] & 0xff, 1);
+        assert_int_equal(b.sms[i]->masks[0].load & 0xff, 1);
     }
     run_window(&b);
     expect_all(&b, 5, 5);
     for (uint32_t i = 0; i < SMS; i++)
-        assert_int_equal(b.sms[i]->load_mask[0] & 0xff, 0xff); /* it gates no more */
-    run_window(&b);                                            /* base */
+        assert_int_equal(b.sms[i]->masks[0].load & 0xff, 0xff); /* it gates no more */
+    run_window(&b);                                             /* base */
     expect_tuple(&b, 0, 5, 1);
     expect_tuple(&b, 1, 5, 2);
     expect_tuple(&b, 2, 5, 4);

@@ -22,14 +22,14 @@ static void n_warps_issue_and_p_of_them_allocate(void **unused)
 {
     struct mech_kit k;
     kit_open(&k, "tuple", "tuple.n=3 tuple.p=1", 1);
-    assert_int_equal(k.sm->issue_mask[0], 0);      /* no warp yet */
+    assert_int_equal(k.sm->masks[0].issue, 0);     /* no warp yet */
     for (int w = 4; w >= 0; w--) kit_start(&k, w); /* 4 is the oldest */
-    assert_int_equal(k.sm->issue_mask[0], W(4) | W(3) | W(2));
+    assert_int_equal(k.sm->masks[0].issue, W(4) | W(3) | W(2));
     for (int w = 0; w < 5; w++) issue_load(&k, (uint64_t)w + 1, w);
     for (int w = 0; w < 5; w++) assert_int_equal(may_allocate(&k, (uint64_t)w + 1, w), w == 4);
     assert_int_equal(kit_stat(&k, "tuple.bypasses"), 4);
     kit_end(&k, 4);
-    assert_int_equal(k.sm->issue_mask[0], W(3) | W(2) | W(1));
+    assert_int_equal(k.sm->masks[0].issue, W(3) | W(2) | W(1));
     assert_int_equal(tuple_of(&k)->pollute[0], W(3));
     kit_close(&k);
 }
@@ -39,7 +39,7 @@ static void each_scheduler_has_its_own_n_and_p(void **unused)
     struct mech_kit k;
     kit_open(&k, "tuple", "tuple.n=2 tuple.p=1", 2);
     for (int w = 0; w < 8; w++) kit_start_on(&k, w, (uint32_t)w % 2);
-    assert_int_equal(k.sm->issue_mask[0], W(0) | W(1) | W(2) | W(3));
+    assert_int_equal(k.sm->masks[0].issue, W(0) | W(1) | W(2) | W(3));
     assert_int_equal(tuple_of(&k)->pollute[0], W(0) | W(1));
     assert_int_equal(warp_tuple_resident(tuple_of(&k)), 4);
     kit_close(&k);
@@ -89,10 +89,10 @@ static void a_warp_at_a_barrier_counts_for_neither(void **unused)
     kit_open(&k, "tuple", "tuple.n=2 tuple.p=1", 1);
     for (int w = 0; w < 4; w++) kit_start(&k, w);
     kit_barrier(&k, W(0), true);
-    assert_int_equal(k.sm->issue_mask[0], W(1) | W(2));
+    assert_int_equal(k.sm->masks[0].issue, W(1) | W(2));
     assert_int_equal(tuple_of(&k)->pollute[0], W(1));
     kit_barrier(&k, W(0), false);
-    assert_int_equal(k.sm->issue_mask[0], W(0) | W(1));
+    assert_int_equal(k.sm->masks[0].issue, W(0) | W(1));
     kit_close(&k);
 }
 
@@ -118,8 +118,8 @@ static void equal_n_and_p_vote_as_swl_does(void **unused)
             kit_start(&b, w);
             resident |= W(w);
         }
-        assert_int_equal(a.sm->issue_mask[0], b.sm->issue_mask[0]);
-        assert_int_equal(tuple_of(&a)->pollute[0], a.sm->issue_mask[0]);
+        assert_int_equal(a.sm->masks[0].issue, b.sm->masks[0].issue);
+        assert_int_equal(tuple_of(&a)->pollute[0], a.sm->masks[0].issue);
     }
     kit_close(&a);
     kit_close(&b);

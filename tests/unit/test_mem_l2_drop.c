@@ -6,7 +6,7 @@
 
 enum { LINES = 6, FILLED = 400 };
 
-static tick gate;
+static void set_gate(void *ctx, tick closed_from) {}
 static enum l2_take take(void *ctx, tick now, uint32_t id, const struct req *q, uint64_t local)
 {
     return L2_TAKE_PASSES;
@@ -23,7 +23,7 @@ static void fill_with_queue(struct rig *r, uint32_t miss_queue)
     rig_defaults(r);
     r->p.miss_queue = miss_queue;
     rig_start(r);
-    l2_use_taker(r->s, &(struct l2_taker){.ctx = r, .first_cache_sm = 1, .gate = &gate, .take = take});
+    l2_use_taker(r->s, &(struct l2_taker){.ctx = r, .first_cache_sm = 1, .set_gate = set_gate, .take = take});
     for (uint32_t i = 0; i < LINES; i++) {
         rig_read(r, i, i);
         rig_run(r, r->cycle + 20);

@@ -28,12 +28,14 @@ static enum l2_take take(void *ctx, tick now, uint32_t id, const struct req *q, 
     return L2_TAKE_CLAIMS;
 }
 
+static void set_gate(void *ctx, tick closed_from) { ((struct mechanism_mock *)ctx)->gate = closed_from; }
+
 static void use(struct rig *r, struct mechanism_mock *m)
 {
-    *m = (struct mechanism_mock){.r = r};
-    l2_use_taker(r->s,
-                 &(struct l2_taker){
-                     .ctx = m, .first_cache_sm = 1, .behind_gate = BEHIND, .gate = &m->gate, .take = take});
+    *m = (struct mechanism_mock){.r = r, .gate = TICK_NEVER};
+    l2_use_taker(
+        r->s, &(struct l2_taker){
+                  .ctx = m, .first_cache_sm = 1, .behind_gate = BEHIND, .set_gate = set_gate, .take = take});
 }
 
 static void send_message(struct rig *r, uint32_t token)

@@ -86,7 +86,7 @@ static void a_closed_gate_holds_back_gated_sms_alone(void **state)
         p.infinite = k == 2;
         p.gated_sms = GATED;
         rig_open(&r, &p);
-        xbar_gates(r.x)[0] = 0;
+        xbar_set_gate(r.x, 0, 0);
         send(&r, 0, 0);
         send(&r, 1, 1);
         send(&r, GATED, 0);
@@ -94,7 +94,7 @@ static void a_closed_gate_holds_back_gated_sms_alone(void **state)
         assert_int_equal(r.came[0][0], 0);
         assert_int_equal(r.came[1][1], 1); /* its slice has an open gate */
         assert_int_equal(r.came[GATED][0], 1);
-        xbar_gates(r.x)[0] = (CYCLES + 50) * PERIOD; /* open until then */
+        xbar_set_gate(r.x, 0, (CYCLES + 50) * PERIOD);
         run(&r, CYCLES, CYCLES + 50);
         assert_int_equal(r.came[0][0], 1);
         assert_true(xbar_idle(r.x));

@@ -160,7 +160,7 @@ void mech_end_claim(struct mech_sm *m, uint32_t token)
 
 int mech_pick(struct mech_sm *m, struct mech_sched_view *v)
 {
-    v->allowed = v->resident & mech_allowed(m, v->bank, v->memory_next, v->load_next);
+    v->allowed = v->resident & votes_allow(&m->masks[v->bank], v->memory_next, v->load_next);
     v->ready &= v->allowed;
     if (!v->ready) return MECH_NO_WARP;
     int bit = m->pick(m->pick_state, v);

@@ -15,6 +15,7 @@
 #define HEDDLE_MECH_HOST_H
 
 #include "core/mech/mech_gpu.h"
+#include "core/mech/vote_masks.h"
 
 /* What ports do on the SM's side. Each function gets mech_sm_setup.sm first. One that is NULL refuses, or
  * answers zeros (units under test do without). None of them is called before mech_sm_create has returned. */
@@ -84,8 +85,8 @@ struct mech_sm {
     void *pick_state;
     /* Does anybody fill the hook? The SM need not build the event or view otherwise. */
     bool has_issue, has_next;
-    /* AND of all votes, by bank; issue_mask: and of the SM's own (mech_hold) */
-    uint64_t issue_mask[MECH_BANKS_MAX], memory_mask[MECH_BANKS_MAX], load_mask[MECH_BANKS_MAX];
+    /* by bank; `issue` has the SM's own vote too (mech_hold) */
+    struct vote_masks masks[MECH_BANKS_MAX];
     /* core cycle of the next timer, UINT64_MAX = none */
     uint64_t next_timer;
     /* no CTA starts while this many are resident; lines of the L1. UINT32_MAX: nobody has set it */
@@ -131,14 +132,6 @@ struct mech_sm {
  * needs l1_lines_max. */
 struct mech_sm *mech_sm_create(const struct mech_sm_setup *setup);
 void mech_sm_destroy(struct mech_sm *m);
-
-/* Which of the warps of a bank may issue now, where those of memory_next have a memory instruction next,
- * and those of load_next a load. */
-static inline uint64_t mech_allowed(const struct mech_sm *m, uint32_t bank, uint64_t memory_next,
-                                    uint64_t load_next)
-{
-    return m->issue_mask[bank] & (m->memory_mask[bank] | ~memory_next) & (m->load_mask[bank] | ~load_next);
-}
 
 /* The SM itself lets these warps of a bank not issue, whatever mechanisms say. */
 void mech_hold(struct mech_sm *m, uint32_t bank, uint64_t warps);

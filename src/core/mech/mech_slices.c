@@ -281,6 +281,12 @@ static enum l2_take take(void *ctx, tick now, uint32_t id, const struct req *r, 
     return answers[answer];
 }
 
+static void set_gate(void *ctx, tick closed_from)
+{
+    const struct slice_seat *seat = ctx;
+    xbar_set_gate(seat->all->setup.xbar, seat->index, closed_from);
+}
+
 static void on_dram(void *ctx, tick now, uint32_t tag)
 {
     struct slice_seat *seat = ctx;
@@ -314,7 +320,7 @@ bool mech_slices_start(struct mech_slices *m, const struct mech_slices_helper *h
         l2_use_taker(m->setup.slices[i], &(struct l2_taker){.ctx = &m->seats[i],
                                                             .first_cache_sm = m->first_cache_sm,
                                                             .behind_gate = m->setup.behind_gate,
-                                                            .gate = &m->setup.gates[i],
+                                                            .set_gate = set_gate,
                                                             .take = take,
                                                             .on_dram = on_dram});
     }

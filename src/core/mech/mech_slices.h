@@ -9,6 +9,7 @@
 #include "core/mech/mech_gpu.h"
 #include "mem/addrmap.h"
 #include "mem/l2_claim.h"
+#include "mem/xbar.h"
 
 /* The windows of all slices. */
 struct mech_window {
@@ -28,8 +29,9 @@ struct mech_slices_setup {
     struct l2_slice *const *slices;
     const struct addrmap *map;
     uint32_t slice_count, sm_count;
-    /* [slice] of the crossbar, NULL without SMs in cache mode; requests that may come when one has closed */
-    tick *gates;
+    /* it has a gate for each slice where there are SMs in cache mode; requests that may come when one has
+     * closed */
+    struct xbar *xbar;
     uint32_t behind_gate;
     /* lines of a slice */
     uint32_t lines, line_bytes;

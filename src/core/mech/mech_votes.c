@@ -18,11 +18,12 @@ void mech_tell_votes(const struct mech_sm *m)
 
 static void combine_mask(struct mech_sm *m, enum mech_mask mask, uint32_t bank)
 {
-    uint64_t *const combined[MECH_MASK_COUNT] = {m->issue_mask, m->memory_mask, m->load_mask};
+    uint64_t *const combined[MECH_MASK_COUNT] = {&m->masks[bank].issue, &m->masks[bank].memory,
+                                                 &m->masks[bank].load};
     uint64_t all = mask == MECH_MASK_ISSUE ? ~m->held[bank] : UINT64_MAX;
     for (uint32_t i = 0; i < m->count; i++) all &= m->seats[i].votes.masks[mask][bank];
-    if (combined[mask][bank] == all) return;
-    combined[mask][bank] = all;
+    if (*combined[mask] == all) return;
+    *combined[mask] = all;
     mech_tell_votes(m);
 }
 

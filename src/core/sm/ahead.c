@@ -50,14 +50,15 @@ uint32_t sm_requests_max(const struct sm *m)
 
 bool sm_may_run_ahead(const struct sm *m) { return m->scheduler.issue_width == 1; }
 
-void sm_run_ahead(struct sm *m, const struct sm_window *w, const struct req_pool *pool, uint8_t *events)
+void sm_run_ahead(struct sm *m, const struct sm_window *w, const struct req_pool *pool,
+                  struct event_flag *pending)
 {
-    if (*events) return;
+    if (event_flag_is_set(pending)) return;
     m->sleep.ahead = AHEAD_RUNS;
     for (tick next; m->sleep.ahead == AHEAD_RUNS && (next = next_cycle(m), may_go_on(m, w, pool, next));) {
         sm_cycle(m, next);
-        if (!*events) continue;
-        *events = 0;
+        if (!event_flag_is_set(pending)) continue;
+        event_flag_clear(pending);
         *m->sleep.wake = m->sleep.now;
         m->sleep.ahead |= AHEAD_EVENTS;
     }
@@ -77,7 +78,7 @@ void sleep_cycle_again(struct sm *m, tick now)
     if (m->sleep.now > now) return; /* statistics of a run that has ended too early */
     const uint8_t was = m->sleep.ahead;
     m->sleep.ahead = 0;
-    if (was & AHEAD_EVENTS && m->setup.has_pending) *m->setup.has_pending = 1;
+    if (was & AHEAD_EVENTS && m->setup.pending) event_flag_set(m->setup.pending);
     *m->sleep.wake = TICK_NEVER;
     if (was & AHEAD_PAUSED)
         sm_end_cycle(m);

@@ -13,6 +13,7 @@
 #ifndef HEDDLE_SM_CONTEXT_H
 #define HEDDLE_SM_CONTEXT_H
 
+#include "core/mech/vote_masks.h"
 #include "core/sm/uop.h"
 #include "emu/step.h"
 
@@ -98,10 +99,6 @@ struct board_masks {
 struct fetch_masks {
     uint64_t buffered, empty, missed, astray;
 };
-/* scheduler.c: votes of the mechanisms */
-struct vote_masks {
-    uint64_t issue, memory, load;
-};
 /* warp_status.c: what the next instruction is: of global or local memory, a load of these, one that other SMs
  * may disturb, its class */
 struct next_masks {
@@ -113,6 +110,7 @@ struct bank {
     _Alignas(HOST_LINE) struct warp_masks warp;
     struct board_masks board;
     struct fetch_masks fetch;
+    /* scheduler.c: as mechanisms had voted when it last heard them */
     struct vote_masks votes;
     struct next_masks next;
 };

@@ -63,9 +63,8 @@ static const struct uop *flight_uop(void *ctx, uint32_t id, struct collector_rea
 
 HOT bool execute_has_room(const struct sm *m, enum sm_class c)
 {
-    if (c == CLASS_MEM && !lsu_has_room(&m->lsu)) return false;
-    if (m->exec.has_collector) return m->collector.room >> c & 1;
-    if (c == CLASS_MEM) return !lsu_is_full(&m->lsu);
+    if (m->exec.has_collector) return !(execute_full(m) >> c & 1);
+    if (c == CLASS_MEM) return lsu_has_room(&m->lsu) && !lsu_is_full(&m->lsu);
     return m->execute.flight_free != SM_NONE && pipes_accepts(&m->pipes, c, m->sleep.cycle);
 }
 

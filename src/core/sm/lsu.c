@@ -121,8 +121,6 @@ void lsu_pop_head(struct sm *m)
 
 /* ---- offering accesses ---- */
 
-static bool is_refused(enum l1_answer a) { return a >= L1_STALL_LINE; }
-
 /* Each transaction of an atomic has a record. It is filled in before the access, since an ideal L1 performs
  * the atomic at once, and leaves the free list when the L1 has taken it. */
 static enum l1_answer offer_atomic(struct sm *m, const struct lsu_access *a, struct l1_txn *t)
@@ -134,7 +132,7 @@ static enum l1_answer offer_atomic(struct sm *m, const struct lsu_access *a, str
     record->lanes = a->txns[a->done].lanes;
     t->token = (uint32_t)TOKEN_ATOMIC << TOKEN_SHIFT | id;
     const enum l1_answer got = l1_access(m->l1, m->sleep.now, t);
-    if (!is_refused(got)) m->memory.atomic_free = record->next;
+    if (!l1_is_stall(got)) m->memory.atomic_free = record->next;
     return got;
 }
 
@@ -144,7 +142,7 @@ static enum l1_answer offer_l1(struct sm *m, const struct lsu_access *a)
     lsu_next_transaction(a, &t);
     const enum l1_answer got =
         a->ask.kind == REQ_ATOMIC ? offer_atomic(m, a, &t) : l1_access(m->l1, m->sleep.now, &t);
-    if (a->is_texture && !is_refused(got)) {
+    if (a->is_texture && !l1_is_stall(got)) {
         m->stats.tex_accesses++;
         m->stats.tex_misses += got == L1_MISS;
     }
@@ -178,10 +176,10 @@ static bool may_step_aside(const struct lsu_access *a, enum l1_answer refusal)
 static inline bool offer(struct sm *m, struct lsu_access *a, bool *steps_aside)
 {
     const enum l1_answer got = offer_l1(m, a);
-    *steps_aside = is_refused(got) && may_step_aside(a, got);
-    m->lsu.sleep.blocked = is_refused(got) && got != L1_STALL_PORT && got != L1_STALL_HELD &&
+    *steps_aside = l1_is_stall(got) && may_step_aside(a, got);
+    m->lsu.sleep.blocked = l1_is_stall(got) && got != L1_STALL_PORT && got != L1_STALL_HELD &&
                            (LIKELY(!m->lsu.reexecutes) || a->ask.kind != REQ_READ);
-    if (is_refused(got)) return false;
+    if (l1_is_stall(got)) return false;
     if (got == L1_HIT && m->lsu.sleep.past_hits && a->ask.kind == REQ_READ)
         m->memory.pendings[a->pending].hits++;
     a->done++;

@@ -67,8 +67,7 @@ COLD static void build_texture(struct sm *m, struct context *x, struct lsu_acces
     a->is_texture = true;
     grid_stats(x)->tex_insts++;
     if (!is_l1 || m->setup.l1->sectored) return;
-    for (uint32_t i = 0; i < a->count; i++)
-        a->txns[i].sectors = (uint32_t)((1ull << line_bytes / COALESCE_SECTOR_BYTES) - 1);
+    for (uint32_t i = 0; i < a->count; i++) a->txns[i].sectors = coalesce_line_sectors(line_bytes);
 }
 
 static void build_device(struct sm *m, struct context *x, struct lsu_access *a, const struct emu_access *e)
@@ -149,9 +148,8 @@ static void bulk_line(const struct sm *m, uint64_t addr, uint64_t end, bool is_s
     const uint64_t line = addr / m->line_bytes * m->line_bytes;
     const uint32_t first = (uint32_t)(addr - line) / COALESCE_SECTOR_BYTES,
                    last = (uint32_t)(end - 1 - line) / COALESCE_SECTOR_BYTES;
-    const uint32_t whole = (uint32_t)((1ull << m->line_bytes / COALESCE_SECTOR_BYTES) - 1);
     *t = (struct coalesce_txn){.line = line, .sectors = (uint8_t)((2u << last) - (1u << first))};
-    if (!is_store && !m->setup.l1->sectored) t->sectors = (uint8_t)whole;
+    if (!is_store && !m->setup.l1->sectored) t->sectors = (uint8_t)sm_line_sectors(m);
     if (!is_store) return;
     t->write_bytes = (uint16_t)((last - first + 1) * COALESCE_SECTOR_BYTES);
     t->partial = end - addr < t->write_bytes;
@@ -256,7 +254,7 @@ uint32_t lsu_build(struct sm *m, struct context *x, const struct uop *u, const s
     a->has_shared = a->is_texture = a->is_bulk = false;
     build_memory(m, x, a, e);
     a->pending = pending_new(m);
-    a->ask.token = a->ask.kind == REQ_WRITE ? UINT32_MAX : a->pending; /* TOKEN_LOAD */
+    a->ask.token = a->ask.kind == REQ_WRITE ? L1_NO_TOKEN : a->pending; /* TOKEN_LOAD */
     const bool is_device = a->count && a->ro != RO_CONST && !a->is_texture;
     m->memory.pendings[a->pending] =
         (struct lsu_pending){.op = u,

@@ -87,7 +87,7 @@ COLD void prefetch_clear(struct sm *m)
 static void offer(struct sm *m, const struct prefetch_entry *f)
 {
     const struct l1_txn t = {.addr = f->line,
-                             .sectors = (uint32_t)((1ull << m->line_bytes / COALESCE_SECTOR_BYTES) - 1),
+                             .sectors = sm_line_sectors(m),
                              .kind = REQ_READ,
                              .cls = REQ_GLOBAL,
                              .is_prefetch = true,
@@ -95,7 +95,7 @@ static void offer(struct sm *m, const struct prefetch_entry *f)
                              .launch = (uint32_t)context_at(&m->state, f->context)->launch,
                              .pc = f->pc,
                              .lane_address = f->line,
-                             .token = UINT32_MAX};
+                             .token = L1_NO_TOKEN};
     l1_access(m->l1, m->sleep.now, &t);
 }
 

@@ -449,7 +449,7 @@ bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear, u
 /* Tells the loop to look at the SM: a CTA has ended, a warp has faulted, or there is room. */
 static void tell_runner(struct sm *m)
 {
-    if (m->setup.has_pending) *m->setup.has_pending = 1;
+    if (m->setup.pending) event_flag_set(m->setup.pending);
 }
 
 COLD void residency_fault(struct sm *m)

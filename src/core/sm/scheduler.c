@@ -20,8 +20,8 @@ void sched_init(struct sm *m, const struct sm_params *p, uint32_t banks)
         s->last[i] = MECH_NO_WARP;
         s->cause[i] = SLOT_IDLE;
         s->bank[i] = banks > 1 ? (uint8_t)i : 0;
-        for (uint32_t k = banks > 1 ? 0 : i; k<SM_BANK_SLOTS; k += banks> 1 ? 1 : p->schedulers)
-            s->slots[i] |= 1ull << k;
+        const uint32_t first = banks > 1 ? 0 : i, step = banks > 1 ? 1 : p->schedulers;
+        for (uint32_t k = first; k < SM_BANK_SLOTS; k += step) s->slots[i] |= 1ull << k;
     }
 }
 
@@ -35,10 +35,7 @@ void sched_set_alarm(struct sm *m)
 COLD void sched_hear_votes(struct sm *m)
 {
     m->scheduler.timer = m->mech->next_timer;
-    for (uint32_t i = 0; i < m->state.bank_count; i++)
-        m->banks[i].votes = (struct vote_masks){.issue = m->mech->issue_mask[i],
-                                                .memory = m->mech->memory_mask[i],
-                                                .load = m->mech->load_mask[i]};
+    for (uint32_t i = 0; i < m->state.bank_count; i++) m->banks[i].votes = m->mech->masks[i];
     sched_set_alarm(m);
     if (m->mech->cta_limit > m->scheduler.cta_limit) residency_has_room(m);
     m->scheduler.cta_limit = m->mech->cta_limit;
@@ -52,9 +49,8 @@ HOT uint64_t sched_room(const struct sm *m, const struct bank *b)
 {
     uint64_t room = 0;
     if (m->exec.has_collector) { /* classes that lack it are few */
-        uint32_t full = m->collector.classes & ~m->collector.room;
-        if (!lsu_has_room(&m->lsu)) full |= 1u << CLASS_MEM;
-        for (; full; full &= full - 1) room |= b->next.cls[__builtin_ctz(full)];
+        for (uint32_t full = execute_full(m); full; full &= full - 1)
+            room |= b->next.cls[__builtin_ctz(full)];
         return ~room;
     }
     for (int c = 0; c < CLASS_COUNT; c++)
@@ -71,8 +67,7 @@ static uint64_t has_instruction(const struct bank *b)
 /* Those of them that wait for no result and that all votes allow. */
 static uint64_t is_free(const struct bank *b, uint64_t warps)
 {
-    return warps & ~b->board.hazard & b->votes.issue & (b->votes.memory | ~b->next.memory) &
-           (b->votes.load | ~b->next.load);
+    return warps & ~b->board.hazard & votes_allow(&b->votes, b->next.memory, b->next.load);
 }
 
 bool sched_may_see(const struct sm *m)

@@ -49,11 +49,10 @@ static bool is_unit_awaited(const struct sm *m)
 }
 
 /* When something other than the L1 moves again, after a cycle in which nothing did. */
-static tick find_next_own(struct sm *m)
+static tick next_own(const struct sm *m)
 {
     uint64_t next = m->pipes.next;
     if (is_unit_awaited(m)) next = MIN(next, pipes_next_free(&m->pipes, m->sleep.cycle));
-    if (UNLIKELY(m->sleep.votes_changed)) sched_hear_votes(m);
     if (UNLIKELY(m->alarm < next)) next = MIN(next, alarm_ahead(m));
     return next == UINT64_MAX ? TICK_NEVER : next * m->clock.period;
 }
@@ -61,7 +60,8 @@ static tick find_next_own(struct sm *m)
 NOINLINE static void fall_asleep(struct sm *m)
 {
     struct sleep *s = &m->sleep;
-    s->next_own = find_next_own(m);
+    if (UNLIKELY(s->votes_changed)) sched_hear_votes(m); /* the next timer may be one of theirs */
+    s->next_own = next_own(m);
     wake_at(s->wake, s->next_own);
     wake_at(s->wake, lsu_wake(m));
 }

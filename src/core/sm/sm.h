@@ -3,6 +3,7 @@
 #ifndef HEDDLE_SM_H
 #define HEDDLE_SM_H
 
+#include "base/event_flag.h"
 #include "core/mech/mech_host.h"
 #include "core/sm/sm_params.h" /* sm_rows */
 #include "core/sm/sm_stats.h"  /* sm_stat_rows, enum issue_slot */
@@ -12,6 +13,9 @@
 struct machine;
 struct smring;
 struct sharers;
+
+/* Bytes of local memory and stack of a thread, at most: those of a warp are a range of addresses. */
+enum { SM_THREAD_LOCAL_MAX = 512 << 10 };
 
 struct sm;
 struct sm_setup {
@@ -25,9 +29,9 @@ struct sm_setup {
     struct link *to_xbar, *from_xbar;
     /* where the SM says when it next has something to do; NULL: in itself */
     tick *wake;
-    /* set to 1 when a CTA has ended (sm_end_ctas), a warp has faulted or there is room for more CTAs; NULL:
-     * nobody looks */
-    uint8_t *has_pending;
+    /* set when a CTA has ended (sm_end_ctas), a warp has faulted or there is room for more CTAs; NULL: nobody
+     * looks */
+    struct event_flag *pending;
     struct mech_set *mechs;
     struct mech_gpu *mech_gpu;
     /* parts that mechanisms of several SMs share; NULL: no mechanism uses it */

@@ -21,8 +21,9 @@ uint32_t sm_requests_max(const struct sm *m);
 /* False: it never runs ahead (where a warp may issue twice in a cycle, the second instruction is not known
  * beforehand). */
 bool sm_may_run_ahead(const struct sm *m);
-/* pool, events: `pool` and `has_pending` of its set-up, passed because the caller has them at hand. */
-void sm_run_ahead(struct sm *m, const struct sm_window *w, const struct req_pool *pool, uint8_t *events);
+/* pool, pending: those of its set-up, passed because the caller has them at hand. */
+void sm_run_ahead(struct sm *m, const struct sm_window *w, const struct req_pool *pool,
+                  struct event_flag *pending);
 /* It has run ahead to a cycle whose step is to come, and has not ended it. */
 bool sm_awaits_step(const struct sm *m);
 

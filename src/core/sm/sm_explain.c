@@ -33,7 +33,7 @@ static void explain_wait(const struct sm *m, const struct context *x, struct str
         explain_registers(x, out);
     } else if (transfer_where(m, x->cta) != REGISTERS_HERE)
         strbuf_puts(out, "lacks its registers");
-    else if (!(mech_allowed(m->mech, slot_bank(x->slot), b->next.memory, b->next.load) & bit))
+    else if (!(votes_allow(&m->mech->masks[slot_bank(x->slot)], b->next.memory, b->next.load) & bit))
         strbuf_puts(out, "is held back by a mechanism");
     else if (!(sched_room(m, b) & bit))
         strbuf_puts(out, x->next->cls == CLASS_MEM ? "waits for room in the load-store unit"

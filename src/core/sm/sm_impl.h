@@ -40,6 +40,7 @@
 #include "core/sm/warp_status.h"
 #include "mem/l1_hooks.h"
 #include "mem/l1_prefetch.h"
+#include "mem/l1_resize.h"
 #include "mem/l1_sleep.h"
 
 /* Memory that programs cannot name lies beyond their range of device addresses, which begins at
@@ -110,6 +111,9 @@ struct sm {
     struct sm_own sum;
     struct residency residency;
 };
+_Static_assert((1 << SM_LOCAL_BITS) / ISA_LANES >= SM_THREAD_LOCAL_MAX,
+               "the local memory of a warp fits its range of addresses");
+_Static_assert((int)SM_CONTEXTS_MAX <= (int)L1_WARPS_MAX, "the L1 names a warp by its context");
 _Static_assert(offsetof(struct sm, alarm) == HOST_LINE, "the first line is that of every tick");
 _Static_assert(offsetof(struct sm, pipes) + sizeof(uint64_t) == 2 * HOST_LINE,
                "a result's time ends the second");
@@ -126,6 +130,12 @@ static inline struct sm_stats *grid_stats(const struct context *x) { return &x->
 static inline void execute_writeback(struct sm *m)
 {
     if (pipes_due(&m->pipes, m->sleep.cycle)) execute_write_results(m);
+}
+/* With collectors: the classes whose instructions find no room. (The class of an instruction has units.) */
+static inline uint32_t execute_full(const struct sm *m)
+{
+    const uint32_t full = m->collector.classes & ~m->collector.room;
+    return lsu_has_room(&m->lsu) ? full : full | 1u << CLASS_MEM;
 }
 /* The scheduler of a slot. */
 static inline uint32_t sched_of(const struct sm *m, uint32_t slot)
@@ -151,10 +161,7 @@ static inline bool lsu_is_busy(struct sm *m)
 }
 
 /* All sectors of a line of the L1. */
-static inline uint32_t sm_line_sectors(const struct sm *m)
-{
-    return (uint32_t)((1ull << m->line_bytes / COALESCE_SECTOR_BYTES) - 1);
-}
+static inline uint32_t sm_line_sectors(const struct sm *m) { return coalesce_line_sectors(m->line_bytes); }
 
 /* What the SM and its L1 have counted, with what grids own. */
 struct sm_own *sm_sum(struct sm *m);

@@ -125,8 +125,8 @@ COLD bool transfer_ask(struct sm *m, const struct mech_transfer *t)
     transfer_hold(m);
     set_work(m, true);
     sleep_disturb(m);
-    sleep_wake_at(&m->sleep, clock_after(&m->clock, m->sleep.now, 1)); /* the call may come between two
-                                                                        * cycles */
+    /* the call may come between two cycles */
+    sleep_wake_at(&m->sleep, clock_after(&m->clock, m->sleep.now, 1));
     return true;
 }
 
