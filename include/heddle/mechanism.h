@@ -336,12 +336,12 @@ struct mech_rows_lost {
  * then: the lowest, the highest, and how many. A CTA whose registers are in memory owns no rows: another CTA
  * or a mechanism may have them.
  *
- * STALLED: every warp of an active CTA that has not ended waits for memory, or is held by a vote while
- * another of its warps waits for memory, and no other instruction of the CTA is under way. RESUMED: that is
- * over, and the CTA is still active. READY: a warp of an inactive CTA could go on; a CTA that starts inactive
- * is ready at once. These three are told once, when the state changes. OUT, IN: the CTA has lost its slots;
- * it has got slots (cta_swap). PARKED, UNPARKED: its rows are free; it has rows again (cta_park, cta_unpark);
- * told before these ports return. */
+ * STALLED: every warp of an active CTA that has not ended waits for memory or at a barrier, at least one
+ * waits for memory, and no other instruction of the CTA is under way. RESUMED: that is over, and the CTA is
+ * still active. READY: a warp of an inactive CTA could go on; a CTA that starts inactive is ready at once.
+ * These three are told once, when the state changes. OUT, IN: the CTA has lost its slots; it has got slots
+ * (cta_swap). PARKED, UNPARKED: its rows are free; it has rows again (cta_park, cta_unpark); told before
+ * these ports return. */
 enum mech_cta_kind {
     MECH_CTA_START,
     MECH_CTA_END,
