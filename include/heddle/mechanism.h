@@ -446,7 +446,7 @@ struct mech_transfer {
 
 /* What a mechanism may do. Any port may be called in any hook of an SM, with two exceptions. (1) The L1 is
  * made after init, with the size that init asks for, so init may call only memory, the votes (allow_...,
- * limit_ctas, l1_lines), set_timer, note, and the ports marked "in init alone". (2) Those may be called only
+ * limit_ctas, l1_lines), set_timer, note, and the ports marked "only in init". (2) Those may be called only
  * in init. */
 struct mech_ports {
     void *host;
@@ -463,7 +463,7 @@ struct mech_ports {
      * ring.response_buffer) */
     uint32_t ring_queue, ring_request_buffer, ring_response_buffer;
 
-    /* In init alone: returns zeroed memory that lives as long as the state. */
+    /* Only in init: returns zeroed memory that lives as long as the state. */
     void *(*memory)(void *host, size_t bytes);
 
     /* Set which warps of a bank may issue at all; which may issue instructions to global and local memory;
@@ -504,11 +504,11 @@ struct mech_ports {
      * that it was read from (copy_as_of). Without this call the data counts as older than the newest store to
      * its line. */
     void (*miss_as_of)(void *host, uint32_t token, uint64_t as_of);
-    /* In init alone: a load that may_miss or the L1 refuses waits in a queue of this many instructions beside
+    /* Only in init: a load that may_miss or the L1 refuses waits in a queue of this many instructions beside
      * the load-store unit, at most one for each warp, and the loads behind it go on. The smallest number
      * above 0 of all mechanisms applies. */
     void (*reexec_queue)(void *host, uint32_t entries);
-    /* In init alone: the most lines that this mechanism will ask for with l1_lines; the L1 makes tags for
+    /* Only in init: the most lines that this mechanism will ask for with l1_lines; the L1 makes tags for
      * them. At most l1_sets * mech_l1_ways_max. */
     void (*l1_lines_max)(void *host, uint32_t lines);
     /* Sets the capacity of the L1 in lines, rounded down to whole ways but at least one way; the L1 takes the
@@ -527,7 +527,7 @@ struct mech_ports {
      * rows when a CTA or registers_keep needs them (on_rows_lost). */
     bool (*registers_take)(void *host, uint32_t from, uint32_t rows, uint32_t *first);
     void (*registers_give)(void *host, uint32_t first, uint32_t rows);
-    /* In init alone, with MECH_KEEPS_REGISTERS: CTAs that admit lets in own rows below this one. The rows
+    /* Only in init, with MECH_KEEPS_REGISTERS: CTAs that admit lets in own rows below this one. The rows
      * from it on are for registers_keep; another mechanism may take those that are not kept. */
     void (*cta_rows)(void *host, uint32_t rows);
     /* With MECH_KEEPS_REGISTERS. registers_keep: the row holds registers of a CTA that owns no rows, until
@@ -574,7 +574,7 @@ struct mech_ports {
      * and stalled at the time of the call, when `in` is not inactive, when the registers of one of them are
      * not in the register file, or when `in` would not find slots. */
     bool (*cta_swap)(void *host, uint32_t out, uint32_t in, uint32_t cycles);
-    /* In init alone: on_cta tells STALLED of a CTA after it has been stalled for this many cycles; the
+    /* Only in init: on_cta tells STALLED of a CTA after it has been stalled for this many cycles; the
      * largest number of all mechanisms applies. It filters waits for shared memory and for L1 hits, which are
      * shorter than misses. */
     void (*stall_after)(void *host, uint32_t cycles);
