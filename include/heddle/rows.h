@@ -1,6 +1,6 @@
-/* rows.h: how a parameter, a statistic and an energy are declared: once, as a row of a table in the file that
- * uses it. The YAML reader, --set, the dump, the printers, `heddle explain` and the docs page are all read
- * from such rows, the built-in ones and those of plug-ins alike.
+/* rows.h: parameters, statistics and energies are declared once, as rows of a table in the file that uses
+ * them. The YAML reader, --set, the dump, the printers, `heddle explain` and the docs page all read these
+ * rows, those of the simulator and those of plug-ins alike.
  *
  *     static const struct param_row rows[] = {
  *         PARAM_NUMBER(swl_params, warps, "swl.warps", "warps", "64", 1, 64, "warps that may issue"),

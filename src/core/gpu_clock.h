@@ -1,7 +1,7 @@
-/* gpu_clock.h: the clock domains of a machine in exact ratios, and the machine's present time.
+/* gpu_clock.h: the clock domains of a machine in exact ratios, and the machine's current time.
  *
- * One tick is 1 / LCM of the frequencies: each period is a whole number of ticks (core 1400, crossbar and
- * L2 700, DRAM 924 MHz: 33, 66, 66 and 50 ticks). All domains have an edge at tick 0. */
+ * One tick is 1 / LCM of the frequencies: each period is a whole number of ticks (core 1400, crossbar and L2
+ * 700, DRAM 924 MHz: 33, 66, 66 and 50 ticks). All domains have an edge at tick 0. */
 #ifndef HEDDLE_GPU_CLOCK_H
 #define HEDDLE_GPU_CLOCK_H
 
@@ -22,7 +22,7 @@ uint64_t gpu_clock_ns(const struct gpu_clock *c, tick t);
 /* The first tick at or after ns. */
 tick gpu_clock_ticks(const struct gpu_clock *c, uint64_t ns);
 
-/* What kernels read as %clock and %globaltimer, at an edge of the core. The next cycle is found without a
+/* What kernels read as %clock and %globaltimer, at an edge of the core. The next cycle is computed without a
  * division. */
 struct core_clock {
     /* ns = cycle * 1000000 / khz, rounded down */
@@ -33,7 +33,7 @@ struct core_clock {
     uint32_t rest;
     uint32_t ns_step, rest_step;
 };
-/* Of a core with this period, in ticks. */
+/* Starts the clock of a core with this period in ticks. */
 void core_clock_init(struct core_clock *c, uint32_t period, uint32_t khz);
 void core_clock_jump(struct core_clock *c);
 static inline void core_clock_set(struct core_clock *c, tick now)
@@ -52,8 +52,8 @@ static inline void core_clock_set(struct core_clock *c, tick now)
     c->ns++;
 }
 
-/* The present time of the machine. Written by the loop alone (gpu_time_move). Every step touches it: two
- * cache lines. */
+/* The current time of the machine. Only the loop writes it (gpu_time_move). Every step touches it: two cache
+ * lines. */
 struct gpu_time {
     tick now;
     /* the first edge of each domain at or after now */
@@ -64,7 +64,7 @@ struct gpu_time {
 
 void gpu_time_init(struct gpu_time *t, const struct gpu_clock *clock);
 
-/* Moves on to a later time. Where that is an edge of the core, the clocks that kernels read are set. */
+/* Moves on to a later time. If that is an edge of the core, the clocks that kernels read are set. */
 static inline void gpu_time_move(struct gpu_time *t, tick to)
 {
     t->now = to;
@@ -92,7 +92,7 @@ static inline uint32_t gpu_time_period(const struct gpu_time *t, enum gpu_domain
     return t->clock.domains[d].period;
 }
 
-/* Core cycles up to now. */
+/* The number of core cycles up to now. */
 static inline uint64_t gpu_time_cycle(const struct gpu_time *t)
 {
     return t->now / gpu_time_period(t, DOMAIN_CORE);

@@ -1,4 +1,4 @@
-/* units.c: the life of the units of a machine, and sums over them: see units.h.
+/* units.c: creation and end of the units of a machine, and sums over them: see units.h.
  *
  * Each worker of the crew keeps one range of SMs and one range of partitions, so that their state stays in
  * the cache of its core. */
@@ -7,7 +7,7 @@
 #include "base/hugepage.h"
 #include "mem/link_ahead.h"
 
-/* Memory on lines that no other thread writes. */
+/* Returns zeroed memory on lines that no other thread writes. */
 static void *zalloc_apart(size_t bytes)
 {
     bytes = round_up_u64(bytes, UNITS_LINE);
@@ -21,7 +21,7 @@ static uint32_t mask_words(uint32_t count) { return (count + 63) / 64; }
 
 static uint64_t *make_mask(uint32_t count) { return zalloc_apart(sizeof(uint64_t) * mask_words(count)); }
 
-/* ---- pieces of units ---- */
+/* ---- memory of units ---- */
 
 static struct unit *make_units(const struct req_pool *pool, uint32_t count)
 {
@@ -126,7 +126,7 @@ bool units_hire(struct units *u, uint32_t threads)
     return true;
 }
 
-/* ---- life ---- */
+/* ---- creation and end ---- */
 
 struct units *units_create(const struct units_setup *s)
 {
@@ -163,7 +163,7 @@ void units_destroy(struct units *u)
 {
     if (!u) return;
     order_clear(u, u->order);
-    if (!u->crew) free(u->order); /* else it belongs to the crew */
+    if (!u->crew) free(u->order); /* otherwise it belongs to the crew */
     crew_destroy(u->crew);
     free_workers(u->workers, u->worker_count);
     free_times(u->times);
@@ -196,7 +196,7 @@ static void join(struct link *to, struct link *from, tick *unit, tick *other)
     link_join(from, other, unit);
 }
 
-/* The crossbar's end of a link leaves a note, so that units_hear_xbar finds who it is for. */
+/* The crossbar's end of a link leaves a note, by which units_hear_xbar finds the unit. */
 static void leave_notes(struct link *to, struct link *from, uint64_t *notes, uint32_t i)
 {
     uint8_t *note = (uint8_t *)notes + i;
@@ -221,8 +221,8 @@ void units_join_sm(struct units *u, uint32_t index, struct sm *sm, struct link *
     u->sm_low = MAX(u->sm_low, sm_requests_max(sm));
     u->no_ahead |= !sm_may_run_ahead(sm);
     link_join(to_xbar, &x->wake, &x->xbar_wake);
-    /* The SM itself says when it can take a reply (units_hear_xbar): that may be later than the reply is
-     * there. */
+    /* the SM itself says when it can take a reply (units_hear_xbar), which may be later than the reply
+     * arrives */
     link_join(from_xbar, &x->xbar_wake, NULL);
     leave_notes(to_xbar, from_xbar, u->sm_notes, index);
 }

@@ -1,25 +1,24 @@
-/* units_crew.c: who does the units of a step: the caller alone, or all workers of the crew.
+/* units_crew.c: which thread runs the units of a step: the caller alone, or all workers of the crew.
  *
- * While few SMs are awake the caller works alone, since calling the others costs as much as a handful of
- * SMs. The average number of SMs awake decides, not the single step, since an SM that moves to another
- * core takes its whole state along. While many are awake the host's clock decides (pace.h).
+ * While few SMs are awake the caller works alone, since calling the others costs as much as running a few
+ * SMs. The average number of SMs awake decides, not the single step, because an SM that moves to another core
+ * brings its whole state into that core's cache. While many are awake the host's clock decides (pace.h).
  *
- * SMs stay with their worker. An idle worker takes partitions of another worker that were not begun,
- * except the last one of them, which their own worker is about to begin. Looking at another worker's
- * partitions takes a cache line from that worker's core, so only workers that had many partitions to do
- * are looked at. */
+ * SMs stay with their worker. An idle worker steals partitions that another worker has not started, except
+ * the last one, which its own worker is about to start. Reading another worker's partitions moves a cache
+ * line from that worker's core, so a worker steals only from those that had many partitions to run. */
 #include "core/units_impl.h"
 
 #include <time.h>
 
 enum {
-    /* a stretch of cycles: an SM that has a turn in it counts as awake */
+    /* length of a stretch of cycles: an SM that has a turn in it counts as awake */
     CROWD_CYCLES = 8,
-    /* stretches that the average goes back over */
+    /* number of stretches that the average covers */
     CROWD_SCALE = 32,
-    /* SMs awake on average from which on the crew works together; on a small machine half of its SMs */
+    /* average of SMs awake from which on the crew works together; on a small machine half of its SMs */
     CROWD_MAX = 8,
-    /* partitions that a worker has in a step from which on others take some of them */
+    /* partitions of a worker in a step from which on others may steal some */
     MANY_PARTITIONS = 4
 };
 
@@ -34,7 +33,7 @@ void units_rest(struct units *u) { pace_break(&u->pace, clock_ns); }
 
 /* ---- alone or together ---- */
 
-/* Averages how many SMs are awake. Counted over several cycles, since an SM that runs ahead skips turns. */
+/* Averages how many SMs are awake, over several cycles, because an SM that runs ahead skips turns. */
 static void count_crowd(struct units *u)
 {
     uint32_t awake = 0;
@@ -50,7 +49,8 @@ static void count_crowd(struct units *u)
     u->is_crowded = u->crowd >= (u->is_crowded ? enough - enough / 8 : enough);
 }
 
-/* Simulated time since the last step: the same work in both ways of doing it. A long sleep counts little. */
+/* Returns the simulated time since the last step, which measures the work in the same way for the caller and
+ * for the crew. A long sleep counts little. */
 static uint32_t time_passed(struct units *u)
 {
     const tick since = u->chosen_at;
@@ -78,13 +78,13 @@ void units_offer(struct units *u, const struct worker *worker)
                               memory_order_relaxed);
 }
 
-/* True: no other worker has taken this partition. */
+/* Claims a partition. True: no other worker has taken it. */
 static bool claim(_Atomic uint64_t *unbegun, uint64_t one)
 {
     return atomic_fetch_and_explicit(unbegun, ~one, memory_order_relaxed) & one;
 }
 
-/* A partition of another worker, from the end that its own worker comes to last. */
+/* Claims a partition of another worker, starting from the end that its own worker reaches last. */
 static uint64_t claim_from(const struct units *u, const struct worker *other, uint32_t w)
 {
     if (__builtin_popcountll(u->order->partitions[w] & other->own_partitions[w]) < MANY_PARTITIONS) return 0;

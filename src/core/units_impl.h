@@ -1,5 +1,5 @@
-/* units_impl.h: the inside of units.h, for units.c (life and sums), units_step.c (a step) and units_crew.c
- * (threads). */
+/* units_impl.h: the internals of units.h, for units.c (creation and sums), units_step.c (a step) and
+ * units_crew.c (threads). */
 #ifndef HEDDLE_UNITS_IMPL_H
 #define HEDDLE_UNITS_IMPL_H
 
@@ -18,23 +18,23 @@
 
 #include <stdatomic.h>
 
-/* Requests that a slice can make in one step, at most. */
+/* The most requests that a slice can make in one step. */
 enum { NEW_PER_SLICE = 16 };
-/* A DRAM clock of more L2 cycles than this is slow. */
+/* A DRAM clock whose period is longer than this many L2 cycles is slow. */
 enum { SLOW_DRAM = 4 };
 
-/* What is to be done in a step: written by the caller, read by all workers. With a crew it lies beside the
- * number of the round (crew.h); for up to 64 SMs and 64 partitions both together are one line. */
+/* The work of a step: written by the caller, read by all workers. With a crew it lies beside the number of
+ * the round (crew.h); for up to 64 SMs and 64 partitions both together are one host line. */
 struct order {
     tick now;
     /* the edges that come next (wakes.h) */
     tick sm_horizon, partition_horizon;
-    /* now is an edge of this domain, and it has its turn */
+    /* now is an edge of this domain, and the domain runs */
     bool is_l2, is_dram;
     bool no_skip;
     /* false: the mask is empty */
     bool has_sms, has_partitions;
-    /* masks of units that have a turn: they point to the first_ fields, or to more than one word elsewhere */
+    /* masks of units that have a turn: they point to the first_ fields, or to a longer array elsewhere */
     uint64_t *sms, *partitions;
     uint64_t first_sms, first_partitions;
     struct sm_window window;
@@ -42,16 +42,16 @@ struct order {
 static_assert(sizeof(struct order) + sizeof(uint64_t) <= UNITS_LINE,
               "an order and the number of its round are one line");
 
-/* What the turns of one word of units (up to 64 SMs, or partitions) led to. */
+/* The results of the turns of one word of units (up to 64 SMs, or partitions). */
 struct turns {
-    /* the earliest that one of them asks of the crossbar */
+    /* the earliest wake that one of them asks of the crossbar */
     tick xbar_wake;
-    /* mask of units that keep something for the end of the step */
+    /* mask of units that keep effects for the end of the step */
     uint64_t pending;
     struct wakes_next next;
 };
 
-/* Arrays into which a thread writes when units want their next turns. */
+/* Arrays into which a thread writes the times at which units want their next turns. */
 struct times {
     tick *sms, *partitions;
 };
@@ -61,16 +61,16 @@ struct worker {
     /* masks of the units that belong to it */
     _Alignas(UNITS_LINE) const uint64_t *own_sms;
     const uint64_t *own_partitions;
-    /* what it reports: [word] of SMs, then of partitions */
+    /* its report: [word] of SMs, then of partitions */
     struct turns *report;
     /* on lines that no other thread writes */
     struct times times;
-    /* mask of its partitions that have a turn in this step and were not begun, on a line of its own */
+    /* mask of its partitions that have a turn in this step and were not started, on a host line of its own */
     _Atomic uint64_t *unbegun;
 };
 
 /* A slice in its partition; the slices of a partition begin at a cache line. Links lower this wake; the
- * slice's own wake is added after each tick. So finding out when a slice wakes does not touch the slice. */
+ * slice's own wake is added after each tick. So the slice itself is not touched to find out when it wakes. */
 struct slice_turn {
     tick wake;
     struct l2_slice *slice;
@@ -88,11 +88,11 @@ struct units {
     uint32_t sm_count, partition_count;
     /* words of masks */
     uint32_t sm_words, partition_words;
-    /* requests that an SM, and a partition, can make in a step, at most */
+    /* the most requests that an SM, and a partition, can make in a step */
     uint32_t sm_low, partition_low;
     /* SMs never run ahead */
     bool no_ahead;
-    /* edges of DRAM are rare beside those of the L2 */
+    /* edges of DRAM are rare compared with those of the L2 */
     bool is_dram_slow;
     tick core_period;
     struct order *order;
@@ -108,7 +108,7 @@ struct units {
     struct crew *crew;
     struct emu_log **logs;
     bool threads_always;
-    /* a mechanism has failed in a worker's share; why the first of them did */
+    /* a mechanism has failed in a worker's share; the reason of the first failure */
     atomic_bool has_failed;
     struct mech_failure failure;
     /* used by the caller alone */
@@ -118,22 +118,22 @@ struct units {
     uint64_t *sm_notes, *partition_notes;
     /* masks of units to commit at the end of the step */
     uint64_t *sm_pending, *partition_pending;
-    /* mask of SMs that see a message of the ring in this step, and have to look at it */
+    /* mask of SMs that see a message of the ring in this step and have to read it */
     uint64_t *seeing;
     /* the newest time at which an SM had its cycle before the step */
     tick ran_early;
     bool has_pending;
     bool has_fault;
-    /* all workers share the present step; false: the caller does all of it */
+    /* all workers share the current step; false: the caller does all of it */
     bool is_together;
     bool is_coupled;
     /* enough SMs are awake to share their work */
     bool is_crowded;
-    /* mask of SMs that have had a turn in the present stretch of cycles, which ends at crowd_end */
+    /* mask of SMs that have had a turn in the current stretch of cycles, which ends at crowd_end */
     uint64_t *turned;
     tick crowd_end;
     struct ahead_record ahead;
-    /* the last step for which alone or together was chosen */
+    /* the last step for which units_choose was called */
     tick chosen_at;
     /* average number of SMs awake, times CROWD_SCALE */
     uint32_t crowd;
@@ -167,28 +167,28 @@ static inline void mask_clear(uint64_t *mask, uint32_t words)
 
 /* ---- units_step.c ---- */
 
-/* A worker's share of a step. */
+/* Does a worker's share of a step. */
 void units_work(struct units *u, uint32_t worker);
 
 /* ---- units_ring.c ---- */
 
-/* SMs that see a message of the ring have a turn, whatever their wake; before wakes_due_all. */
+/* Gives a turn to SMs that see a message of the ring, whatever their wake; called before wakes_due_all. */
 void units_order_ring(struct units *u, struct order *o);
 
 /* ---- units_crew.c ---- */
 
 /* Decides whether this step is done alone or together. */
 void units_choose(struct units *u);
-/* The host's time is not measured until the next step. */
+/* Stops measuring the host's time until the next step. */
 void units_rest(struct units *u);
-/* units_work for the crew (crew.h): a mechanism that fails in it does not leave the round. */
+/* units_work for the crew (crew.h): a failure of a mechanism in it does not leave the round. */
 void units_work_guarded(void *units, uint32_t worker);
-/* All workers that have units in the order do their share; returns the mask of these workers (crew.h). A
- * mechanism that failed leaves the step (mech_guard.h). */
+/* All workers that have units in the order do their share; returns the mask of these workers (crew.h). The
+ * failure of a mechanism leaves the step (mech_guard.h). */
 uint32_t units_work_together(struct units *u);
 /* Begins a worker's share: its partitions can be claimed. */
 void units_offer(struct units *u, const struct worker *worker);
-/* The next partition of word w that this worker is to do, as a mask of one bit; 0: none is left. */
+/* Returns the next partition of word w for this worker, as a mask of one bit; 0: none is left. */
 uint64_t units_claim(struct units *u, const struct worker *worker, uint32_t w);
 
 #endif

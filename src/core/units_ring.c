@@ -1,9 +1,9 @@
-/* units_ring.c: which SMs have a turn because of the ring between them. */
+/* units_ring.c: which SMs have a turn because of the ring between SMs. */
 #include "core/units_impl.h"
 
-/* Most messages of the ring ask for a line that the next SM does not hold: they pass it, and it sleeps on.
- * While notes are open, or where an SM has had this cycle already, the table does not show what the L1s held
- * when the cycle began: then SMs look by themselves. */
+/* Most messages of the ring ask for a line that the next SM does not hold: they pass the SM, and it sleeps
+ * on. While notes are open, or where an SM has had this cycle already, the table does not show what the L1s
+ * held when the cycle began; SMs then look themselves. */
 static void pass_non_holders(struct units *u, tick now, uint64_t *seeing)
 {
     if (u->ran_early == now || !sharers_is_settled(u->sharers)) return;

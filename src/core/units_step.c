@@ -1,8 +1,8 @@
-/* units_step.c: a step of the units: which have a turn, what a turn does, and what is committed after it.
- * units_crew.c decides which thread does what. */
+/* units_step.c: a step of the units: which units have a turn, what a turn does, and what is committed after
+ * it. units_crew.c decides which thread does what. */
 #include "core/units_impl.h"
 
-/* Words of notes that are read without testing first whether any is set. */
+/* Words of notes that are read without a test whether any note is set. */
 enum { FEW_NOTES = 2 };
 
 /* ---- when ---- */
@@ -27,7 +27,8 @@ static tick slices_wake(const struct units *u, uint32_t partition)
 }
 
 /* When the channel of a partition wants the partition to have a turn. Where edges of DRAM are rare, not
- * before its own: else the partition would have a turn at every edge of the L2 until then, and do nothing. */
+ * before the channel's next edge: otherwise the partition would have a turn at every edge of the L2 until
+ * then, without any work. */
 static inline tick channel_turn(const struct units *u, const struct unit *x)
 {
     if (x->wake == TICK_NEVER) return TICK_NEVER;
@@ -50,8 +51,8 @@ static void hear_all(struct units *u)
 /* Notes begin at a cache line and fill whole ones. */
 static bool line_has_note(const uint64_t *n) { return n[0] | n[1] | n[2] | n[3] | n[4] | n[5] | n[6] | n[7]; }
 
-/* Collects the notes of up to 64 units, one byte (0 or 1) for each, into a mask, and clears them. Eight
- * bytes are one word; the product moves the lowest bit of byte i to bit 56 + i. */
+/* Collects the notes of up to 64 units, one byte (0 or 1) for each, into a mask, and clears them. Eight bytes
+ * are one word; the multiplication moves the lowest bit of byte i to bit 56 + i. */
 static uint64_t collect_notes(uint64_t *notes, uint32_t words)
 {
     uint64_t mask = 0;
@@ -63,7 +64,7 @@ static uint64_t collect_notes(uint64_t *notes, uint32_t words)
     return mask;
 }
 
-/* A unit that runs at the next edge anyway needs no waking. */
+/* A unit that runs at the next edge in any case is not woken. */
 void units_hear_xbar(struct units *u)
 {
     for (uint32_t k = 0; k < u->sm_words; k++) {
@@ -113,15 +114,15 @@ static void tick_channel(struct unit *x, tick now)
     wake_at(&x->wake, *dram_wake(x->channel));
 }
 
-/* The channel's turns at edges of DRAM before `end`. */
+/* Runs the channel at its edges of DRAM before `end`. */
 static void run_channel(struct unit *x, tick end)
 {
     for (tick edge; x->wake < end && (edge = dram_next_edge(x->channel, x->wake)) < end;)
         tick_channel(x, edge);
 }
 
-/* Runs the slices of a partition whose time has come. Returns when they want to run again. A slice can
- * lower its own wake during its tick, by a link that refuses; so can the channel. */
+/* Runs the slices of a partition whose time has come. Returns when they want to run again. A slice can lower
+ * its own wake during its tick, by a link that refuses; so can the channel. */
 static tick tick_slices(const struct units *u, uint32_t partition, tick now)
 {
     struct slice_turn *turn = &u->turns[partition * u->turn_stride];
@@ -139,7 +140,7 @@ static tick tick_slices(const struct units *u, uint32_t partition, tick now)
     return least;
 }
 
-/* A step at an edge of DRAM, or at no edge of L2. Returns when the slices want to run again. */
+/* Runs a step at an edge of DRAM, or at no edge of the L2. Returns when the slices want to run again. */
 COLD static tick tick_dram_edge(struct units *u, uint32_t partition)
 {
     const struct order *o = u->order;
@@ -157,7 +158,7 @@ HOT static void work_on_sms(struct units *u, struct turns *turns, uint32_t w, ui
     for (; mask; mask &= mask - 1) work_on_sm(u, turns, w * 64 + (uint32_t)__builtin_ctzll(mask), now);
 }
 
-/* Partitions of word w: DRAM edges since the last step, then the slices. */
+/* Runs the partitions of word w: DRAM edges since the last step, then the slices. */
 HOT static void work_on_partitions(struct units *u, struct turns *turns, uint32_t w, uint64_t mask)
 {
     const struct order *o = u->order;
@@ -172,7 +173,8 @@ HOT static void work_on_partitions(struct units *u, struct turns *turns, uint32_
     }
 }
 
-/* Turns are collected here and written to the report once: the caller may be reading its line already. */
+/* The results of turns are collected here and written to the report once, because the caller may already be
+ * reading the line of the report. */
 void units_work(struct units *u, uint32_t number)
 {
     const struct worker *worker = &u->workers[number];
@@ -223,8 +225,8 @@ static void order_sms(struct units *u, struct order *o)
     o->sm_horizon = u->sm_wakes.ruler.horizon;
 }
 
-/* Clears the masks of the last step. Not done at its end, when workers already watch the line of the
- * order. */
+/* Clears the masks of the last step. This is not done at the end of that step, when workers already spin on
+ * the line of the order. */
 static void forget_order(const struct units *u, struct order *o)
 {
     if (o->has_sms) mask_clear(o->sms, u->sm_words);
@@ -252,7 +254,7 @@ static void give_order(struct units *u, const struct units_step *step)
 static void commit_sm(struct units *u, uint32_t i)
 {
     struct unit *x = &u->sms[i];
-    if (!sm_awaits_step(x->sm)) { /* else it ran ahead, and what it keeps belongs to a later step */
+    if (!sm_awaits_step(x->sm)) { /* otherwise it ran ahead, and its effects belong to a later step */
         bool ok = emu_log_is_empty(u->logs[i]) || emu_log_apply(u->logs[i]);
         u->has_fault |= !ok || sm_faulted(x->sm);
         sm_end_ctas(x->sm);
@@ -275,7 +277,7 @@ void units_keep_effect(void *unit, const struct req *r)
     event_flag_set(&x->pending);
 }
 
-/* Stores to global memory make copies in the L1s old. */
+/* Stores to global memory make the copies in L1s old. */
 static void tell_store(struct units *u, const struct req *r)
 {
     if (!u->sharers || r->kind == REQ_READ || r->cls != REQ_GLOBAL) return;
@@ -300,7 +302,7 @@ static void commit_partition(struct units *u, uint32_t i)
     x->xbar_wake = TICK_NEVER;
 }
 
-/* The pool may have grown, and its requests have moved. */
+/* The pool may have grown and moved its requests. */
 static void follow_items(struct units *u, const struct req *before)
 {
     if (u->pool->items == before) return;
@@ -324,7 +326,7 @@ static void commit(struct units *u)
 
 /* ---- a step ---- */
 
-/* Enters what the turns of word k led to. */
+/* Enters the results of the turns of word k. */
 static inline void take_turns(struct units *u, struct wakes *w, uint64_t *pending, uint32_t k,
                               const struct turns *t)
 {
@@ -413,7 +415,7 @@ void units_commit_all(struct units *u)
     units_look_at_all(u);
     commit(u);
     if (u->sharers) sharers_commit(u->sharers);
-    units_rest(u); /* the program may do something else now */
+    units_rest(u); /* the program may run code of its own now */
 }
 
 void units_settle(struct units *u)

@@ -6,13 +6,13 @@
  * After GPGPU-Sim 3.2.2 (l2cache.cc, dram.cc): requests enter the fixed way only while the queue has room and
  * fewer than queue + return_queue are in the channel; a bank works on one request at a time; column commands
  * go before row commands, and the older request's before the younger one's. A line larger than a burst takes
- * several column commands, a part of a burst costs all of it.
+ * several column commands; a part of a burst costs a whole burst.
  *
- * Invariants. (1) A read has its slot of the return queue before its first column command. (2) What the
- * channel does depends on state and on the time of events, never on how often it is ticked. (3) Reads come
- * back in the order in which their data is complete. (4) A read is back no sooner than latency_min core
- * cycles after its link showed it: the idle latency is the same for an open row, a closed row and a conflict,
- * while a loaded channel is bound by its timing. Left out: error correction, powering down. */
+ * Invariants. (1) A read has its slot of the return queue before its first column command. (2) The channel's
+ * actions depend on state and on the time of events, never on how often it is ticked. (3) Reads come back in
+ * the order in which their data is complete. (4) A read comes back latency_min core cycles after its link
+ * showed it, or later: the idle latency is the same for an open row, a closed row and a conflict, while a
+ * loaded channel is limited by its timing. Left out: error correction, power-down. */
 #include "mem/dram_channel.h"
 
 #include "base/hugepage.h"
@@ -59,7 +59,7 @@ COLD struct dram_channel *dram_create(const struct dram_params *p, uint32_t inde
     d->inside_max =
         p->infinite ? IDEAL_RETURNS : p->queue + p->return_queue + (p->write_drain ? p->write_queue : 0);
     d->refresh_next = UINT64_MAX;
-    for (uint32_t r = 0; p->trefi && r < p->ranks; r++) { /* one after the other, evenly */
+    for (uint32_t r = 0; p->trefi && r < p->ranks; r++) { /* spread evenly over the interval */
         d->refresh_due[r] = (uint64_t)p->trefi * (r + 1) / p->ranks;
         d->refresh_next = d->refresh_due[0];
     }
@@ -141,7 +141,7 @@ static bool is_write(const struct dram_channel *d, uint32_t req)
     return req_at(d->pool, req)->kind == REQ_WRITE;
 }
 
-/* The side of the queue that the request goes to; the request is read only with write_drain. */
+/* Returns the side of the queue that the request goes to; reads the request only with write_drain. */
 static uint32_t channel_side(const struct dram_channel *d, uint32_t req)
 {
     return d->queue.write_drain ? dram_queue_side(&d->queue, is_write(d, req)) : 0;
@@ -152,7 +152,7 @@ static uint32_t channel_slice_after(const struct dram_channel *d, uint32_t slice
     return slice + 1 == d->slices ? 0 : slice + 1;
 }
 
-/* The next slice in turn whose head may come in, or false. */
+/* Finds the next slice in turn whose head may come in; false: there is none. */
 static bool channel_choose_slice(struct dram_channel *d, tick now, struct dram_way *w)
 {
     uint32_t s = d->turn;
@@ -185,8 +185,8 @@ static void channel_count(struct dram_channel *d, const struct req *r)
     *(r->kind == REQ_WRITE ? &d->stats.context_writes : &d->stats.context_reads) += sectors;
 }
 
-/* Bursts that hold the sectors of a request: a burst of which one sector is wanted is transferred whole, a
- * sector that is longer than a burst takes several. */
+/* Bursts that hold the sectors of a request: a burst of which one sector is wanted is transferred completely,
+ * a sector that is longer than a burst takes several bursts. */
 static uint16_t channel_bursts(const struct dram_channel *d, uint32_t sectors, bool writes)
 {
     uint32_t n = 0, width = d->params.sector_bursts && !writes ? 1 : d->burst_sectors;
@@ -227,7 +227,7 @@ tick dram_next_edge(const struct dram_channel *d, tick wake)
     return wake == TICK_NEVER ? TICK_NEVER : round_up_u64(wake, d->period);
 }
 
-/* A slice of the channel's waits for room in its link. */
+/* Does a slice of the channel wait for room in its link? */
 static bool channel_has_waiting_slice(const struct dram_channel *d)
 {
     bool waits = false;
@@ -238,8 +238,8 @@ static bool channel_has_waiting_slice(const struct dram_channel *d)
 static inline tick later_by(tick t, uint32_t span) { return MIN(t, TICK_NEVER - span) + span; }
 
 /* Slices see data that comes back, and room that is made for them where they wait for it. Data comes from a
- * read that is complete, or from one whose last command is not given before the wake. A complete read that
- * its slice has no room for is not given back before the wake either: the link wakes the channel. */
+ * read that is complete, or from one whose last command is not given before the wake. A complete read for
+ * which its slice has no room is not given back before the wake either: the link wakes the channel. */
 tick dram_seen_at(const struct dram_channel *d, tick wake)
 {
     if (d->has_requests && channel_has_waiting_slice(d)) return wake;
@@ -247,7 +247,7 @@ tick dram_seen_at(const struct dram_channel *d, tick wake)
     return later_by(MIN(complete, later_by(wake, d->read_time)), d->out_latency);
 }
 
-/* When a link of the slices has something for a queue with room. */
+/* When a link of the slices has a request, and the queue has room. */
 static void channel_plan_links(struct dram_channel *d, tick next)
 {
     tick first = TICK_NEVER;
@@ -258,7 +258,7 @@ static void channel_plan_links(struct dram_channel *d, tick next)
     if (d->has_requests && has_room && d->inside < d->inside_max) wake_at(&d->wake, MAX(first, next));
 }
 
-/* When the stages before the banks have something to do next; banks and returns have set the wake already. */
+/* When the stages before the banks next have something to do; banks and returns have already set the wake. */
 static void channel_plan(struct dram_channel *d, tick now)
 {
     tick next = now + d->period;
@@ -269,7 +269,8 @@ static void channel_plan(struct dram_channel *d, tick now)
     if (d->busy_banks || dram_queue_waiting(&d->queue)) dram_channel_wake(d, d->refresh_next);
 }
 
-/* P_DRAM: everything that has come goes on the way, everything that is ready goes back. */
+/* P_DRAM: a write ends as soon as it comes, a read waits for its latency, and every reply that is ready goes
+ * back. */
 COLD static void channel_tick_ideal(struct dram_channel *d, tick now)
 {
     while (d->return_ready != TICK_NEVER && channel_give_back(d, now)) {}

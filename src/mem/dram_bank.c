@@ -1,6 +1,6 @@
-/* dram_bank.c: bank timing of graphics memory (GDDR5), as GPGPU-Sim 3.2.2 models it (dram.cc) and the papers'
- * tables parameterise it; ranks as DRAMSim2 and Ramulator have them. All spans are whole command clocks from
- * one command to the other:
+/* dram_bank.c: bank timing of graphics memory (GDDR5), as GPGPU-Sim 3.2.2 models it (dram.cc), with the
+ * parameters of the papers' tables; ranks as in DRAMSim2 and Ramulator. All spans are whole command clocks
+ * from one command to the other:
  *
  *   of one bank     ACT -> ACT RC        ACT -> PRE RAS       PRE -> ACT RP       ACT -> RD RCD
  *                   ACT -> WR RCDWR (RCD - WL - 1 where the machine does not say)
@@ -11,10 +11,10 @@
  *   of the channel  data -> data of another rank RTRS
  *
  * A read's data is on the bus CL clocks after the command, a write's WL clocks, for burst = beats / ratio
- * clocks. Invariants. (1) Data of two column commands never overlap on the bus, whatever CCD says: pin
- * bandwidth is a ceiling. (2) One row command and one column command a clock with a dual command bus, one of
- * either without; precharge-all and refresh are row commands. (3) State changes only by commands, never by
- * the passing of time: asking more often changes nothing. Left out: refresh of single banks, power-down. */
+ * clocks. Invariants. (1) Data of two column commands never overlap on the bus, whatever CCD is: pin
+ * bandwidth is a ceiling. (2) In a clock, one row command and one column command with a dual command bus, one
+ * command without; precharge-all and refresh are row commands. (3) Only commands change the state, not the
+ * passing of time: asking more often changes nothing. Left out: refresh of single banks, power-down. */
 #include "mem/dram_bank.h"
 
 static uint32_t chips_log2(uint32_t v)
@@ -59,7 +59,7 @@ COLD void dram_chips_init(struct dram_chips *d, const struct dram_params *p)
 
 uint64_t dram_chips_free_slot(const struct dram_chips *d, uint64_t at)
 {
-    uint32_t same = 0; /* ranks in a row that do not want it */
+    uint32_t same = 0; /* ranks in sequence whose refresh does not need clock `at` */
     for (uint32_t r = 0; same < d->params->ranks; r = r + 1 == d->params->ranks ? 0 : r + 1) {
         bool taken = at == d->past[r].precharge_all || at == d->past[r].refresh;
         at += taken;
@@ -79,7 +79,7 @@ uint64_t dram_chips_earliest(const struct dram_chips *d, uint64_t from, uint32_t
     return is_shared ? dram_chips_free_slot(d, at) : at;
 }
 
-/* The window of FAW opens for the next activate when the oldest of the newest four is over. */
+/* When the oldest of the newest four activates leaves the window of FAW, the next activate may go. */
 static uint64_t chips_slide_window(struct dram_rank_past *r, uint64_t over)
 {
     r->window[r->window_at] = over;
@@ -154,8 +154,8 @@ uint64_t dram_chips_give(struct dram_chips *d, uint64_t clock, uint32_t bank, en
     }
 }
 
-/* Commands of a refresh take their clocks on the bus before the time has come: until then its rank gets no
- * other. */
+/* Commands of a refresh take their clocks on the bus before their time has come: until then its rank gets no
+ * other command. */
 COLD uint32_t dram_chips_refresh(struct dram_chips *d, uint32_t rank, uint64_t clock)
 {
     const struct dram_params *p = d->params;

@@ -1,11 +1,11 @@
 /* dram_bank.h: the chips of one channel: which rows are open, and the first command clock at which each
- * command may be given. Knows no requests. */
+ * command may be given. It does not know requests. */
 #ifndef HEDDLE_DRAM_BANK_H
 #define HEDDLE_DRAM_BANK_H
 
 #include "mem/dram.h"
 
-/* DRAM_WINDOW: activates that FAW counts. */
+/* DRAM_WINDOW: number of activates in the window of FAW. */
 enum { DRAM_BANKS_MAX = 64, DRAM_RANKS_MAX = 8, DRAM_ROW_NONE = -1, DRAM_WINDOW = 4 };
 
 /* One cache line of the host. */
@@ -18,12 +18,12 @@ struct dram_bank {
     uint8_t rank, group;
 };
 
-/* First clocks by CCDL and RTPL. */
+/* First clocks that CCDL and RTPL allow. */
 struct dram_group {
     uint64_t column, precharge;
 };
 
-/* First clocks by RRD and FAW; by CCD; by write-to-read; by read-to-write. */
+/* First clocks that RRD and FAW allow; CCD; write-to-read; read-to-write. */
 struct dram_rank {
     uint64_t activate, column, read, write;
 };
@@ -31,9 +31,9 @@ struct dram_rank {
 struct dram_rank_past {
     /* FAW: the clock at which the window of each of the newest activates ends */
     uint64_t window[DRAM_WINDOW];
-    /* the oldest of them */
+    /* index of the oldest of them */
     uint32_t window_at;
-    /* clocks at which the newest refresh has these commands */
+    /* clocks of these commands of the newest refresh */
     uint64_t precharge_all, refresh;
 };
 
@@ -48,11 +48,11 @@ struct dram_chips {
     /* data_rank: the rank of the last data on the bus */
     uint32_t cl : 24, data_rank : 8, wl;
     struct dram_rank ranks[DRAM_RANKS_MAX];
-    /* clocks that one column command keeps the data bus busy */
+    /* clocks for which one column command occupies the data bus */
     _Alignas(HOST_LINE) uint32_t burst_clocks;
-    /* spans that follow from the parameters, see dram_bank.c */
+    /* spans computed from the parameters, see dram_bank.c */
     uint32_t rcd_write, rtw, wtr, wtp, rtp;
-    /* as in the parameters */
+    /* copies of parameters */
     uint32_t ccd, ccdl, rrd, rcd, ras, rp, rc, rtpl, faw;
     bool dual_bus, has_refresh;
     const struct dram_params *params;
@@ -63,7 +63,7 @@ struct dram_chips {
 };
 
 void dram_chips_init(struct dram_chips *d, const struct dram_params *p);
-/* The first clock from `at` on that no command of a refresh takes; only with has_refresh. */
+/* The first clock from `at` on that no command of a refresh occupies; only with has_refresh. */
 uint64_t dram_chips_free_slot(const struct dram_chips *d, uint64_t at);
 /* The first clock from `from` on at which the command may be given to the bank. */
 uint64_t dram_chips_earliest(const struct dram_chips *d, uint64_t from, uint32_t bank,
@@ -84,8 +84,8 @@ static inline enum dram_command dram_chips_next(const struct dram_chips *d, uint
     return open == DRAM_ROW_NONE ? DRAM_ACTIVATE : DRAM_PRECHARGE;
 }
 
-/* The clock from which on data that comes `delay` clocks after its command finds the bus free: data of two
- * column commands never overlap. */
+/* The first clock at which a column command may go so that its data, `delay` clocks later, finds the bus
+ * free: data of two column commands never overlap. */
 static inline uint64_t dram_chips_bus_free(const struct dram_chips *d, uint32_t rank, uint32_t delay)
 {
     uint64_t end = d->data_end;

@@ -1,5 +1,5 @@
 /* dram_params.c: the rows of a DRAM channel's parameters and statistics. Defaults are the GDDR5 of the
- * thesis's GTX 480: Table 3.1; what it leaves open is GPGPU-Sim 3.2.2's GTX 480 file. */
+ * thesis's GTX 480 (Table 3.1); where it gives no value, that of GPGPU-Sim 3.2.2's GTX 480 file. */
 #include "mem/dram_bank.h"
 
 /* Enum dram_sched. */
@@ -113,7 +113,7 @@ static bool params_error(struct diag_list *diags, const char *text)
     return false;
 }
 
-/* Clocks from a refresh to the end of the first write of a row, whatever went before. */
+/* Clocks from a refresh to the end of the first write of a row, whatever commands came before. */
 static uint32_t row_clocks(const struct dram_params *p)
 {
     return p->trrd + p->tfaw + MAX(p->trcd, p->trcdwr) + 2 * p->trc + p->trp + p->twl + p->twr + p->burst;

@@ -1,12 +1,12 @@
 /* dram_queue.c: the request queue of a DRAM channel and its scheduler.
  *
- * FR-FCFS (Rixner, ISCA'00): a bank that is free takes the oldest request for its open row, or else its
- * oldest request. FCFS: only the oldest request of all may be taken, when its bank is free. A bank works on
- * one request at a time; an entry of the queue is free again when a bank takes the request, as in
- * GPGPU-Sim 3.2.2 (dram_sched.cc). Reads and writes share one queue and one age (side 0), unless write_drain
- * is set: then writes wait on side 1 and go in batches, from write_high waiting (or no read waiting) down to
- * write_low. Invariants. (1) A list is in order of age. (2) Order of arrival decides every tie: no choice
- * depends on when it is asked. */
+ * FR-FCFS (Rixner, ISCA'00): a free bank takes the oldest request for its open row, or else its oldest
+ * request. FCFS: only the oldest request of all may be taken, when its bank is free. A bank works on one
+ * request at a time; an entry of the queue is free again when a bank takes the request, as in GPGPU-Sim 3.2.2
+ * (dram_sched.cc). Reads and writes share one queue and one age (side 0), unless write_drain is set: then
+ * writes wait on side 1 and go in batches, from write_high waiting (or no read waiting) down to write_low.
+ * Invariants. (1) A list is in order of age. (2) The order of arrival decides every tie: no choice depends on
+ * when it is asked. */
 #include "mem/dram_queue.h"
 
 #include "base/hugepage.h"
@@ -41,7 +41,7 @@ void dram_queue_free(struct dram_queue *q)
 /* FCFS keeps one list for all banks. */
 static uint32_t queue_list(const struct dram_queue *q, uint32_t bank) { return q->is_fcfs ? 0 : bank; }
 
-/* Levels as link.h has them, of the queue (of the reads' side where writes wait apart). */
+/* Levels of the queue as link.h defines them (of the reads' side where writes have their own). */
 void dram_queue_settle(struct dram_queue *q, uint64_t clock)
 {
     uint32_t n = q->waiting[0];

@@ -1,6 +1,6 @@
-/* dram_work.c: the banks of a channel at work: which request a free bank takes, which bank's command goes
- * to the chips in a clock, how a request ends, and the refresh of the ranks. Column commands go before row
- * commands, and the older request's before the younger one's. Invariants: see dram.c. */
+/* dram_work.c: the banks of a channel: which request a free bank takes, which bank's command goes to the
+ * chips in a clock, how a request ends, and the refresh of the ranks. Column commands go before row commands,
+ * and the older request's before the younger one's. Invariants: see dram.c. */
 #include "mem/dram_channel.h"
 
 static void channel_take_for(struct dram_channel *d, uint64_t clock, uint32_t bank)
@@ -20,11 +20,11 @@ void dram_channel_take(struct dram_channel *d, uint64_t clock)
     if (d->queue.write_drain) dram_queue_turn(&d->queue);
     for (uint64_t m = dram_queue_takers(&d->queue, dram_channel_free_banks(d)); m; m &= m - 1)
         channel_take_for(d, clock, (uint32_t)__builtin_ctzll(m));
-    /* Settled now, not when the next tick happens to come (invariant 2). */
+    /* decided at once, independent of when the next tick comes (invariant 2) */
     if (d->queue.write_drain) dram_queue_turn(&d->queue);
 }
 
-/* The last data of a request is on its way: a read waits for it in the return queue, a write is forgotten. */
+/* The last data of a request is on its way: a read waits for it in the return queue, a write ends. */
 static void channel_complete(struct dram_channel *d, uint32_t bank, uint64_t data_end)
 {
     uint32_t id = d->current[bank];
@@ -74,7 +74,7 @@ static void channel_give_command(struct dram_channel *d, uint64_t clock, uint32_
     *(c == DRAM_ACTIVATE ? &d->stats.activates : &d->stats.precharges) += 1;
 }
 
-/* The command that goes in a clock: that of the oldest request. */
+/* The command of a clock: that of the oldest request. */
 struct choice {
     uint32_t bank;
     enum dram_command command;
@@ -82,10 +82,10 @@ struct choice {
     uint64_t order;
 };
 
-/* What a clock's search among the banks has found so far. */
+/* Results of a clock's search among the banks so far. */
 struct choices {
     struct choice column, row;
-    /* mask of enum dram_command: commands that could go now, but an older request's goes */
+    /* mask of enum dram_command: commands that could go now, but an older request's command goes */
     uint32_t lost;
     /* the first clock at which a bank that may have no command now may have one */
     uint64_t next;
@@ -106,8 +106,8 @@ static inline void choices_add(struct choices *ch, struct choice offered)
     *best = offered;
 }
 
-/* dram_chips_earliest. With one rank and without refresh, the part of the rule that is common to all banks is
- * computed once a clock for each command. */
+/* Computes dram_chips_earliest. With one rank and without refresh, the part of the rule that is common to all
+ * banks is computed once a clock for each command. */
 static uint64_t channel_earliest(const struct dram_channel *d, uint64_t clock, uint32_t bank,
                                  enum dram_command c, struct choices *ch)
 {
@@ -119,8 +119,8 @@ static uint64_t channel_earliest(const struct dram_channel *d, uint64_t clock, u
     return MAX(ch->floors[c], dram_chips_bank_floor(&d->chips, bank, c));
 }
 
-/* Busy banks that may have a command in this clock; *next: the first clock at which one of the others may.
- * Written without a branch: the host could not predict it. */
+/* Returns the working banks that may have a command in this clock; *next: the first clock at which one of the
+ * others may. Written without a branch, which the host would mispredict. */
 static uint64_t channel_due(const struct dram_channel *d, uint64_t clock, uint64_t *next)
 {
     uint64_t due = 0, least = UINT64_MAX;
@@ -135,7 +135,7 @@ static uint64_t channel_due(const struct dram_channel *d, uint64_t clock, uint64
 }
 
 /* Finds the commands of this clock. A bank's time (bank_at) is a lower bound: commands of other banks only
- * make it later, so that a bank is asked when its time has come. */
+ * make it later, so a bank is looked at when its time has come. */
 static void channel_choose(struct dram_channel *d, uint64_t clock, struct choices *ch)
 {
     d->is_held = false;
@@ -155,7 +155,7 @@ static void channel_choose(struct dram_channel *d, uint64_t clock, struct choice
     }
 }
 
-/* The first clock at which a command that was not chosen may go. */
+/* Returns the first clock at which a command that was not chosen may go. */
 static uint64_t channel_lost_next(const struct dram_channel *d, uint64_t clock, uint32_t lost)
 {
     uint64_t next = UINT64_MAX;
@@ -167,7 +167,7 @@ static uint64_t channel_lost_next(const struct dram_channel *d, uint64_t clock, 
     return next;
 }
 
-/* When the bank may have its next command, from the clock on. */
+/* Returns when the bank may have its next command, from the clock on. */
 static uint64_t channel_bank_next(struct dram_channel *d, uint64_t clock, uint32_t bank)
 {
     if (!(d->busy_banks >> bank & 1)) return UINT64_MAX;
@@ -176,7 +176,8 @@ static uint64_t channel_bank_next(struct dram_channel *d, uint64_t clock, uint32
     return d->bank_at[bank] = dram_chips_earliest(&d->chips, clock, bank, c);
 }
 
-/* Looks at the banks when one of them may have a command, or something has changed (command_next = 0). */
+/* Looks at the banks when one of them may have a command, or when something has changed (command_next =
+ * 0). */
 void dram_channel_command(struct dram_channel *d, uint64_t clock)
 {
     if (clock < d->command_next) {
@@ -193,7 +194,7 @@ void dram_channel_command(struct dram_channel *d, uint64_t clock)
         next = MIN(next, channel_bank_next(d, clock, ch.column.bank));
     }
     if (ch.row.order != UINT64_MAX) {
-        /* The column command may have taken the command bus, or held back the precharges of its group. */
+        /* The column command may have taken the command bus, or delayed the precharges of its group. */
         if (channel_bank_next(d, clock, ch.row.bank) <= clock) channel_give_command(d, clock, ch.row.bank);
         next = MIN(next, channel_bank_next(d, clock, ch.row.bank));
     }
@@ -219,8 +220,8 @@ COLD static void channel_refresh_rank(struct dram_channel *d, uint32_t rank)
     d->refresh_next = d->refresh_due[channel_refresh_first(d)];
 }
 
-/* Passes over rounds of refreshes in which nothing else happened: the rows are closed, and the newest ones
- * alone may still be under way. */
+/* Skips rounds of refreshes in which nothing else happened: the rows are closed, and only the newest
+ * refreshes may still be under way. */
 COLD static void channel_refresh_skip(struct dram_channel *d, uint64_t clock)
 {
     uint64_t rounds = (clock - d->refresh_next) / d->params.trefi;
@@ -230,8 +231,8 @@ COLD static void channel_refresh_skip(struct dram_channel *d, uint64_t clock)
     d->stats.refreshes += (rounds - 2) * d->params.ranks;
 }
 
-/* Refreshes that have come due, in the order and as of the clocks they were due at: the same whether the
- * channel was ticked then or not. */
+/* Performs due refreshes, in the order and at the clocks at which they were due: the result is the same
+ * whether or not the channel was ticked at those clocks. */
 COLD void dram_channel_refresh(struct dram_channel *d, uint64_t clock)
 {
     for (uint32_t n = 0; clock >= d->refresh_next; n++) {

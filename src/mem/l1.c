@@ -1,18 +1,18 @@
-/* l1.c: the L1 data cache: its life, its cycle, what is done, statistics.
+/* l1.c: the L1 data cache: creation and end, its cycle, loads that are done, statistics.
  *
  * Known from the thesis, chapters 2.2.2 and 3.4 (Fermi: allocate on miss, write-evict, MSHRs with merging,
  * miss queue), and from GPGPU-Sim 3.2.2.
  *
- * Invariants. (1) A refused access changes nothing but the account, and a dirty line that it may clean. (2) A
- * taken load is reported done exactly once. (3) Nothing below the crossbar has to move for a reply to be
- * taken: so replies always drain.
+ * Invariants. (1) A refused access changes only the account of refusals, and may clean a dirty line. (2) A
+ * taken load is reported done exactly once. (3) A reply can be taken whatever waits below the crossbar, so
+ * replies always drain.
  *
  * Left out: banks of the data array, the port that a fill takes, and eviction by .cg loads. */
 #include "mem/l1_impl.h"
 
 #include "base/hugepage.h"
 
-/* The tags are made with the extra lines, which are not in use until l1_resize. */
+/* The tags include the extra lines, which are unused until l1_resize. */
 static void l1_init_cache(struct l1 *c, uint32_t extra_lines)
 {
     uint32_t lines = (uint32_t)MAX(c->p.size / c->p.line, 1);
@@ -96,15 +96,16 @@ void l1_destroy(struct l1 *c)
 
 static void l1_sent(void *l1, tick now) { l1_tell_level(l1, now); }
 
-/* What was refused for an MSHR may lack an entry of the queue from now on. */
+/* An access that was refused for lack of an MSHR may lack an entry of the queue from now on. */
 void l1_queue_changed(struct l1 *c, tick now)
 {
     l1_note(c, L1_CHANGE_OTHER);
     l1_tell_level(c, now);
 }
 
-/* A hit elsewhere needs a name under which later loads of its line find it, but no MSHR: nothing is on its
- * way from the L2. So there are more entries, as many as there can be hits of the L1's own latency, twice. */
+/* A HIT of a mechanism needs an entry under which later loads of its line find it, but does not count as an
+ * MSHR, because nothing is on its way from the L2. So there are further entries: twice as many as there can
+ * be hits within the L1's own latency. */
 static void l1_init_taken(struct l1 *c)
 {
     c->hits_kept = c->mshrs_held = 2 * c->hits.ring.capacity;
@@ -146,7 +147,7 @@ static uint32_t l1_pop_done(struct l1 *c)
     return node->token;
 }
 
-/* The one that has been ready longest; of two, the fill. */
+/* Pops the load that has been ready longest; of two, the fill. */
 bool l1_next_done(struct l1 *c, tick now, uint32_t *token)
 {
     if (l1_next_done_at(c) > now) return false;
@@ -173,7 +174,7 @@ bool l1_take_own(struct l1 *c, tick now)
 
 void l1_tick(struct l1 *c, tick now)
 {
-    if (c->has_due) l1_take_due(c, now); /* their requests leave in the next cycle, as of any miss */
+    if (c->has_due) l1_take_due(c, now); /* their requests leave in the next cycle */
     if (c->has_pipe) l1_pipe_tick(c, now);
     if (c->is_flushing) {
         l1_flush_step(c, now);
@@ -181,7 +182,7 @@ void l1_tick(struct l1 *c, tick now)
     }
 }
 
-/* ---- state that others ask for ---- */
+/* ---- queries ---- */
 
 uint32_t l1_writes_pending(const struct l1 *c, uint32_t warp) { return c->writes_pending[warp]; }
 

@@ -1,8 +1,8 @@
 /* l1_access.c: an access: ports, tags, and what loads do (hit, merge, miss, bypass). Stores, atomics and
  * ideal machines: l1_store.c.
  *
- * An access is planned and admitted (l1_admit.h) before it changes anything; what is admitted commits. The
- * one exception is a dirty line that it replaces, see l1_make_room. */
+ * An access is planned and admitted (l1_admit.h) before it changes anything; an admitted access commits. The
+ * one exception is a dirty line that it replaces: see l1_make_room. */
 #include "mem/l1_miss.h"
 
 /* ---- statistics ---- */
@@ -13,7 +13,7 @@ static inline void l1_count_warps(struct l1_stats *s, bool intra_warp)
     s->inter_warp_hits += !intra_warp;
 }
 
-/* A load finds its line here. */
+/* Counts a load that finds its line. */
 static inline void l1_count_after_miss(struct l1 *c, const struct l1_txn *t)
 {
     if (!c->last_missed) return;
@@ -38,8 +38,7 @@ static void l1_count_read_miss(struct l1 *c, const struct l1_txn *t, bool has_li
 
 /* ---- votes ---- */
 
-/* An access that is refused comes again until it is taken (l1_taken forgets what was kept); a prefetch does
- * not. */
+/* A refused access comes again until it is taken (l1_taken then forgets the votes); a prefetch does not. */
 struct l1_kept *l1_kept_of(struct l1 *c, const struct l1_txn *t)
 {
     struct l1_kept *k = &c->kept;
@@ -49,7 +48,7 @@ struct l1_kept *l1_kept_of(struct l1 *c, const struct l1_txn *t)
     return k;
 }
 
-/* Not COLD: gcc 12 then takes the whole miss for cold. */
+/* Not COLD: with it, gcc 12 treats the whole miss as cold. */
 bool l1_may_keep(struct l1 *c, const struct l1_txn *t)
 {
     if (!c->hooks.may_allocate) return true;
@@ -67,7 +66,7 @@ bool l1_may_go(struct l1 *c, const struct l1_txn *t)
     return k->may_go;
 }
 
-/* When the data of a hit is there, where mechanisms have lines in registers. Hits come in their order. */
+/* When the data of a hit is there, where mechanisms have lines in registers. Hits are done in order. */
 COLD static tick l1_extra_ready(const struct l1 *c, tick ready, uint32_t line)
 {
     const uint32_t set = line / c->cache.ways_max, way = line % c->cache.ways_max;
@@ -96,7 +95,7 @@ static inline __attribute__((always_inline)) void l1_hit(struct l1 *c, tick now,
     if (UNLIKELY(l->is_prefetch)) {
         r->is_first_use = true;
         c->stats.prefetch_useful++;
-        if (l->reserved) c->mshr.entries[l->mshr].is_prefetch = false; /* it brings more of the line */
+        if (l->reserved) c->mshr.entries[l->mshr].is_prefetch = false; /* brings more sectors */
         l->is_prefetch = false;
     }
     l1_count(c, t, CACHE_HIT);
@@ -111,7 +110,7 @@ static void l1_append(struct l1 *c, tick now, uint32_t entry, const struct l1_tx
     if (t->token == L1_NO_TOKEN) return;
     c->nodes_left--;
     uint32_t n = l1_node_new(c, t->token, need);
-    c->nodes[n].ready = now; /* since when it waits, until it is done */
+    c->nodes[n].ready = now; /* start of its wait, which ends when it is done */
     if (e->head == MSHR_NONE)
         e->head = n;
     else
@@ -120,7 +119,7 @@ static void l1_append(struct l1 *c, tick now, uint32_t entry, const struct l1_tx
     e->merged++;
 }
 
-/* A load wants a line that a prefetch is bringing: the prefetch is late. True: it was one. */
+/* A load wants a line that a prefetch is bringing, so the prefetch is late. True: this was the case. */
 static inline bool l1_claim_prefetch(struct l1 *c, uint32_t entry, const struct l1_txn *t)
 {
     struct mshr_entry *m = &c->mshr.entries[entry];
@@ -141,11 +140,11 @@ static inline void l1_merge(struct l1 *c, tick now, const struct l1_txn *t, cons
     r->is_first_use = l1_claim_prefetch(c, p->entry, t);
     if (p->line != CACHE_NO_LINE) cache_touch(&c->cache, p->line);
     l1_count(c, t, CACHE_HIT_RESERVED);
-    c->last_missed |= t->kind == REQ_READ; /* its data is not here: APRES, Table I */
+    c->last_missed |= t->kind == REQ_READ; /* its data is not in the cache: APRES, Table I */
 }
 
-/* Its line and its MSHR. Sectors that join a miss without a line come without one, too, also where the line
- * is there by now: a line that waits names its MSHR, and this one has none (l1_keep_fill). */
+/* Takes line and MSHR. Sectors that join a miss without a line also get no line, even where the line is in
+ * the cache by then: a line that waits names its MSHR, and this one names none (l1_keep_fill). */
 static inline void l1_open_miss(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p,
                                 uint32_t victim)
 {
@@ -183,8 +182,8 @@ l1_miss(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p, struc
     return L1_MISS;
 }
 
-/* Loads that do not look into the L1: .cg, .cv, volatile, and all global loads where the machine does not
- * cache them. */
+/* Loads that do not look up the L1: .cg, .cv, volatile, and all global loads where the machine does not cache
+ * them. */
 COLD static void l1_bypass(struct l1 *c, tick now, const struct l1_txn *t)
 {
     if (t->is_prefetch) return;
@@ -203,7 +202,7 @@ COLD enum l1_answer l1_commit_read(struct l1 *c, tick now, const struct l1_txn *
 
 /* ---- an access ---- */
 
-/* A load that was admitted as `a` happens. */
+/* Performs a load that was admitted as `a`. */
 static inline __attribute__((always_inline)) enum l1_answer
 l1_commit_load(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p, enum l1_answer a,
                struct l1_result *r)
@@ -229,7 +228,7 @@ l1_end_access(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_pl
     } else
         l1_taken(c, now);
     if (UNLIKELY(l1_is_stall(a))) return a;
-    c->ports_used += !c->has_pipe; /* those of a pipeline are at its other end */
+    c->ports_used += !c->has_pipe; /* accesses of a pipeline are reported at its other end */
     r->answer = a;
     if (c->hooks.on_access) c->hooks.on_access(c->hooks.ctx, now, t, r);
     return a;
@@ -246,7 +245,7 @@ static __attribute__((noinline)) enum l1_answer l1_look_up_other(struct l1 *c, t
     return l1_end_access(c, now, t, &p, a, &r);
 }
 
-/* Loads by the plain rules: those that bypass, prefetches, and what cannot be taken now. */
+/* Loads by the plain rules: those that bypass, prefetches, and loads that cannot be taken now. */
 COLD static enum l1_answer l1_look_up_load(struct l1 *c, tick now, const struct l1_txn *t)
 {
     struct l1_result r = {0};
@@ -257,8 +256,8 @@ COLD static enum l1_answer l1_look_up_load(struct l1 *c, tick now, const struct 
     return l1_end_access(c, now, t, &p, a, &r);
 }
 
-/* A load that looked into the L1 and did not find all of its sectors in `line`. The plan lies in registers,
- * so its address is given to nobody. Flattened: the steps of a miss are short and have few other callers. */
+/* A load looked up the L1 and did not find all of its sectors in `line`. The plan stays in registers, so its
+ * address is not passed on. Flattened: the steps of a miss are short and have few other callers. */
 HOT NOINLINE __attribute__((flatten)) static enum l1_answer
 l1_look_further(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line)
 {
@@ -271,7 +270,7 @@ l1_look_further(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line)
     return l1_end_access(c, now, t, &p, a, &r);
 }
 
-/* Loads that hit come first, and without a plan. */
+/* Loads that hit come first, and need no plan. */
 static inline __attribute__((always_inline)) enum l1_answer l1_serve(struct l1 *c, tick now,
                                                                      const struct l1_txn *t)
 {
@@ -287,7 +286,8 @@ static inline __attribute__((always_inline)) enum l1_answer l1_serve(struct l1 *
 
 enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t) { return l1_serve(c, now, t); }
 
-/* It does not come in, for this cause. The head of a full pipeline is charged, not what waits before it. */
+/* The access does not come in, for this cause. The head of a full pipeline is charged, not the access that
+ * waits in front of it. */
 COLD static enum l1_answer l1_turn_away(struct l1 *c, tick now, const struct l1_txn *t, enum l1_answer cause)
 {
     if (t->is_prefetch)

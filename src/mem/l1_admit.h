@@ -1,24 +1,24 @@
 /* l1_admit.h: the rules of the L1: whether an access comes in, which way it goes, whether it is taken, and if
  * not, why.
  *
- * l1_admit_port says whether an access comes in: ports, and the pipeline to the tags. l1_plan asks tags and
- * MSHRs which way an access goes, l1_admit whether what that way needs is there. They change nothing, except
- * what mechanisms remember of their own votes. Who asks:
+ * l1_admit_port says whether an access comes in: it checks ports, and the pipeline to the tags. l1_plan looks
+ * up tags and MSHRs and says which way the access goes; l1_admit says whether this way has what it needs.
+ * They change nothing, except that mechanisms may remember their own votes. Callers:
  *   l1_access.c    stores, atomics, prefetches and loads that bypass: l1_plan and l1_admit. A load that looks
- *                  into the L1 takes the same steps one by one, since nearly all accesses are such loads:
+ *                  up the L1 takes the same steps one by one, since nearly all accesses are such loads:
  *                  l1_finds and l1_admit_hit, then l1_plan_read and l1_admit_miss or l1_admit_merge
- *   l1_take.c      a miss that a mechanism had goes on: its plan is known but for the line (l1_takes_line);
- *                  l1_admit
+ *   l1_take.c      a miss that a mechanism had taken goes on: its plan is known except for the line
+ *                  (l1_takes_line); l1_admit
  *   l1_prefetch.c  room for a prefetch: l1_admit_port, l1_plan_alone, which asks no mechanism, and l1_admit
  *   l1_sleep.c     the retry of a refused access keeps its plan where it cannot have changed, and asks
  *                  l1_admit; predictions of refusals: l1_plan, l1_plan_alone or l1_plan_absent, and l1_admit
  *   l1_reply.c     a fill that takes its line late: l1_admit_victim
- * l1_admit_port is asked by l1_access, before the pipeline, and by l1_prefetch.c and l1_sleep.c.
+ * l1_access calls l1_admit_port before the pipeline; l1_prefetch.c and l1_sleep.c call it as well.
  *
- * The order of checks (line, miss queue, MSHR, merge) is that of GPGPU-Sim 3.2.2: it decides the
- * cause when several hold at once.
+ * The order of checks (line, miss queue, MSHR, merge) is that of GPGPU-Sim 3.2.2: it decides the cause when
+ * several causes hold at once.
  *
- * A dirty line that is to be replaced is the one thing that comes after: l1_make_room. */
+ * Only a dirty line that is to be replaced is checked later: l1_make_room. */
 #ifndef HEDDLE_L1_ADMIT_H
 #define HEDDLE_L1_ADMIT_H
 
@@ -26,13 +26,13 @@
 
 /* ---- what is there ---- */
 
-/* Room in the miss queue, beside what is kept for a claimed miss (l1_miss_forward). */
+/* Does the miss queue have room, beside the entry that is kept for a claimed miss (l1_miss_forward)? */
 static inline bool l1_port_has(const struct l1 *c, uint32_t entries)
 {
     return sm_port_room(c->port) >= entries + c->queue_kept;
 }
 
-/* A machine whose misses answer themselves has no use for its miss queue. */
+/* An L1 whose misses answer themselves does not use its miss queue. */
 static inline bool l1_queue_has(const struct l1 *c, uint32_t entries)
 {
     return l1_answers_itself(c) || l1_port_has(c, entries);
@@ -40,13 +40,13 @@ static inline bool l1_queue_has(const struct l1 *c, uint32_t entries)
 
 /* ---- the way in ---- */
 
-/* An access port is free at now: l1.ports a cycle. */
+/* Is an access port free at now? There are l1.ports in a cycle. */
 static inline bool l1_port_is_free(const struct l1 *c, tick now)
 {
     return c->port_time != now || c->ports_used < c->ports;
 }
 
-/* The first to ask for a port in a cycle finds all of them free. */
+/* The first access that asks for a port in a cycle finds all ports free. */
 static inline void l1_open_ports(struct l1 *c, tick now)
 {
     if (c->port_time == now) return;
@@ -57,9 +57,8 @@ static inline void l1_open_ports(struct l1 *c, tick now)
 static inline bool l1_pipe_is_full(const struct l1 *c) { return c->has_pipe && !l1_pipe_has_room(&c->pipe); }
 
 /* Does an access come in at now? It needs a port, unless the L1 is perfect, and a slot of the pipeline to the
- * tags, where there is one. L1_TAKEN: it comes in. Without a port the cycle is a busy one, L1_STALL_PORT,
- * unless a mechanism took the port. A full pipeline waits for what its head waits for: invariant 2 of
- * l1_pipe.c. */
+ * tags, where there is one. L1_TAKEN: it comes in. Without a free port the cause is L1_STALL_PORT, unless a
+ * mechanism took the port. A full pipeline waits for what its head waits for: invariant 2 of l1_pipe.c. */
 static inline __attribute__((always_inline)) enum l1_answer l1_admit_port(const struct l1 *c, tick now)
 {
     if (UNLIKELY(!l1_port_is_free(c, now)) && !c->is_perfect)
@@ -90,7 +89,7 @@ static inline bool l1_goes_past(const struct l1 *c, const struct l1_txn *t)
     return t->bypass || (t->cls == REQ_GLOBAL && !c->caches_global);
 }
 
-/* What mechanisms say of a load that misses. */
+/* The votes of mechanisms on a load that misses. */
 static inline void l1_plan_asked(struct l1 *c, const struct l1_txn *t, struct l1_plan *p)
 {
     if (c->hooks.may_miss && !t->is_prefetch) p->is_held = !l1_may_go(c, t);
@@ -98,14 +97,14 @@ static inline void l1_plan_asked(struct l1 *c, const struct l1_txn *t, struct l1
         p->asks_taker = t->is_prefetch || !l1_kept_of(c, t)->passes;
 }
 
-/* Does a miss replace a line? is_new: it has no line, and none is under way for it; may_keep: its line may
- * stay. */
+/* Does a miss replace a line? is_new: the address has no line, and no miss for it is under way; may_keep: its
+ * line may stay. */
 static inline bool l1_takes_line(const struct l1 *c, bool is_new, bool may_keep)
 {
     return is_new && c->allocates_on_miss && may_keep;
 }
 
-/* The way of a load whose line, of this set, is known to be neither here nor under way. */
+/* The way of a load whose line belongs to this set and is known to be neither in the cache nor under way. */
 static inline void l1_plan_absent(const struct l1 *c, struct l1_plan *p, uint32_t set)
 {
     p->way = L1_WAY_MISS;
@@ -114,8 +113,8 @@ static inline void l1_plan_absent(const struct l1 *c, struct l1_plan *p, uint32_
     p->set = set;
 }
 
-/* A read of sectors that `line`, or no line, does not have: they are under way, or missing. Mechanisms are
- * not asked. */
+/* A read of sectors that `line`, or no line, does not have: they are under way, or missing. Asks no
+ * mechanism. */
 static inline __attribute__((always_inline)) void l1_plan_sectors(struct l1 *c, const struct l1_txn *t,
                                                                   struct l1_plan *p, uint32_t line)
 {
@@ -124,7 +123,7 @@ static inline __attribute__((always_inline)) void l1_plan_sectors(struct l1 *c, 
     p->need = cache_mask(&c->cache, t->sectors);
     if (line != CACHE_NO_LINE) p->need &= ~c->cache.lines[line].valid;
     p->missing = p->entry == MSHR_NONE ? p->need : p->need & ~c->mshr.entries[p->entry].sectors;
-    /* A prefetch of a line under way is redundant, even if it wants other sectors. */
+    /* a prefetch of a line under way is redundant, even if it asks for other sectors */
     bool merges = !p->missing || (t->is_prefetch && p->entry != MSHR_NONE);
     p->way = merges ? L1_WAY_MERGE : L1_WAY_MISS;
     if (merges) return;
@@ -133,13 +132,13 @@ static inline __attribute__((always_inline)) void l1_plan_sectors(struct l1 *c, 
     p->set = c->cache.found_set;
 }
 
-/* A miss whose line is neither here nor under way. */
+/* Is it a miss whose line is neither in the cache nor under way? */
 static inline bool l1_is_new(const struct l1_plan *p)
 {
     return p->way == L1_WAY_MISS && p->line == CACHE_NO_LINE && p->entry == MSHR_NONE;
 }
 
-/* What mechanisms say of a miss. */
+/* The votes of mechanisms on a miss. */
 static inline __attribute__((always_inline)) void l1_plan_votes(struct l1 *c, const struct l1_txn *t,
                                                                 struct l1_plan *p)
 {
@@ -156,14 +155,13 @@ static inline __attribute__((always_inline)) void l1_plan_read(struct l1 *c, con
     if (p->way == L1_WAY_MISS) l1_plan_votes(c, t, p);
 }
 
-/* A load that looks into the L1: are all of its sectors there? *line: that of the address, or
- * CACHE_NO_LINE. */
+/* A load looks up the L1: are all of its sectors there? *line: the line of the address, or CACHE_NO_LINE. */
 static inline bool l1_finds(struct l1 *c, const struct l1_txn *t, uint32_t *line)
 {
     return cache_look_up(&c->cache, t->addr, t->sectors, line) == CACHE_HIT;
 }
 
-/* The way of an access that does not depend on tags and MSHRs. */
+/* Sets the way of an access that does not depend on tags and MSHRs. */
 static inline bool l1_plan_fixed(const struct l1 *c, const struct l1_txn *t, struct l1_plan *p)
 {
     if (UNLIKELY(c->is_shrinking))
@@ -175,7 +173,7 @@ static inline bool l1_plan_fixed(const struct l1 *c, const struct l1_txn *t, str
     return true;
 }
 
-/* The way of a load, as far as the L1 alone knows: mechanisms are not asked. */
+/* The way of a load, as far as the L1 alone knows: asks no mechanism. */
 static inline __attribute__((always_inline)) void l1_plan_alone(struct l1 *c, const struct l1_txn *t,
                                                                 struct l1_plan *p)
 {
@@ -207,15 +205,16 @@ static inline void l1_plan_through(const struct l1 *c, const struct l1_txn *t, s
     p->travels = is_atomic || !l1_answers_itself(c);
 }
 
-/* A store that needs nothing of what is in memory: it writes all of what the tags tell apart. */
+/* Does a store write everything that the tags tell apart, so that it needs no data from memory? */
 static inline bool l1_covers(const struct l1 *c, const struct l1_txn *t)
 {
     return !t->partial && (c->is_sectored || t->sectors == c->line_sectors);
 }
 
-/* A store that finds its line makes it dirty. Without l1.local_write_allocate one that finds no line goes on
- * to the L2 (thesis 2.2.2). With it, a store that covers its sectors takes a line without reading, and one
- * that does not reads them first, where lines are allocated on miss; elsewhere it goes on. */
+/* A store that finds its line makes the line dirty. A store that finds no line goes on to the L2 where
+ * l1.local_write_allocate is not set (thesis 2.2.2). Where it is set, a store that covers its sectors takes a
+ * line without reading; one that does not cover them reads them first if lines are allocated on miss, and
+ * otherwise goes on to the L2. */
 COLD __attribute__((unused)) static void l1_plan_local_store(struct l1 *c, const struct l1_txn *t,
                                                              struct l1_plan *p)
 {
@@ -267,7 +266,7 @@ static inline __attribute__((always_inline)) struct l1_plan l1_no_way(const stru
                             .entry = MSHR_NONE};
 }
 
-/* The way of an access. hooks.may_allocate is asked, once for each access; nothing else changes. */
+/* Sets the way of an access. Asks hooks.may_allocate once for each access; changes nothing else. */
 static inline __attribute__((always_inline)) void l1_plan(struct l1 *c, const struct l1_txn *t,
                                                           struct l1_plan *p)
 {
@@ -302,15 +301,15 @@ static inline enum l1_answer l1_admit_mshr(const struct l1 *c, const struct l1_p
     return l1_has_mshr(c) && l1_can_wait(c, p) ? L1_MISS : L1_STALL_MSHR;
 }
 
-/* What a miss needs before a mechanism is asked whether it takes it. */
+/* What a miss needs before hooks.take_miss is asked. */
 static inline bool l1_may_ask_taker(const struct l1 *c, const struct l1_plan *p)
 {
     if (c->hooks.claims_lines && p->takes_line && !cache_has_victim(&c->cache, p->set)) return false;
     return l1_admit_mshr(c, p) == L1_MISS;
 }
 
-/* A miss that a mechanism may take needs no entry of the miss queue; when it cannot be asked, the cause is
- * that of any other miss. */
+/* A miss that a mechanism may take needs no entry of the miss queue; when the mechanism cannot be asked, the
+ * cause is that of any other miss. */
 static inline __attribute__((always_inline)) enum l1_answer l1_admit_miss(const struct l1 *c,
                                                                           const struct l1_plan *p)
 {
@@ -323,7 +322,7 @@ static inline __attribute__((always_inline)) enum l1_answer l1_admit_miss(const 
 
 static inline enum l1_answer l1_admit_bypass(const struct l1 *c, const struct l1_plan *p)
 {
-    if (!p->is_demand) return L1_PENDING; /* there is nowhere to put a prefetched line */
+    if (!p->is_demand) return L1_PENDING; /* a prefetched line would have no place to go */
     if (!l1_queue_has(c, 1)) return L1_STALL_QUEUE;
     return l1_can_wait(c, p) ? L1_SENT : L1_STALL_MSHR;
 }
@@ -334,7 +333,7 @@ static inline enum l1_answer l1_admit_through(const struct l1 *c, const struct l
     return l1_can_wait(c, p) ? L1_SENT : L1_STALL_MSHR;
 }
 
-/* Is an access of this plan taken now? If so, as what; if not, why. */
+/* Is an access of this plan taken now? Returns the outcome, or the cause of the refusal. */
 static inline __attribute__((always_inline)) enum l1_answer l1_admit(const struct l1 *c,
                                                                      const struct l1_plan *p)
 {
@@ -356,7 +355,7 @@ static inline __attribute__((always_inline)) enum l1_answer l1_admit(const struc
 /* Entries of the miss queue that an access needs beside that of a write-back. */
 static inline uint32_t l1_own_entries(enum l1_way way) { return way == L1_WAY_MISS; }
 
-/* May an access that was admitted replace this line, or does a write-back have to go first? */
+/* May an access that was admitted replace this line? False: a write-back has to go first. */
 static inline bool l1_admit_victim(const struct l1 *c, enum l1_way way, uint32_t victim)
 {
     return !c->cache.lines[victim].dirty || l1_queue_has(c, 1 + l1_own_entries(way));

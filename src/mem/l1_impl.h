@@ -1,14 +1,14 @@
-/* l1_impl.h: the state of an L1, shared by its files alone.
- *   l1.c          life, the cycle, what is done, statistics
- *   l1_pipe.c     the way to the tags
+/* l1_impl.h: the state of an L1. Only its own files include this header:
+ *   l1.c          creation and end, the cycle, loads that are done, statistics
+ *   l1_pipe.c     the pipeline to the tags
  *   l1_admit.h    which way an access goes, and whether it is taken
  *   l1_miss.h     the steps of a miss: line, MSHR, request
  *   l1_access.c   an access, and what loads do: hit, merge, miss, bypass
  *   l1_store.c    what stores and atomics do, and the accesses of ideal machines
  *   l1_line.c     lines that are taken and leave, requests
- *   l1_prefetch.c prefetches: their room, and what becomes of them
+ *   l1_prefetch.c prefetches: their room and their outcomes
  *   l1_take.c     misses that a mechanism takes, and what else it may ask
- *   l1_reply.c    what comes back
+ *   l1_reply.c    replies
  *   l1_resize.c   flush, capacity
  *   l1_sleep.c    what lets the SM sleep
  *   l1_rows.c     parameters and statistics */
@@ -30,38 +30,38 @@ enum {
 };
 #define L1_NONE UINT32_MAX
 
-/* A load that waits for sectors, or is done and not taken yet. */
+/* A load that waits for sectors, or is done and has not been popped. */
 struct l1_node {
-    /* while it waits: since when */
+    /* while it waits: the time since when it waits */
     tick ready;
     uint32_t token, next, need;
-    /* the last one of an MSHR that is held until its loads are taken */
+    /* the last load of an MSHR that is held until its loads are popped */
     bool frees_mshr;
 };
 struct l1_timed {
     tick ready;
     uint32_t value;
 };
-RING_TYPE(l1_ring, struct l1_timed) /* what becomes due in the order in which it came */
+RING_TYPE(l1_ring, struct l1_timed) /* an item that becomes due in the order of arrival */
 struct l1_pipe_item {
     /* when the tags are looked up */
     tick ready;
     struct l1_txn txn;
 };
-RING_TYPE(l1_pipe, struct l1_pipe_item) /* between the load-store unit and the tags */
+RING_TYPE(l1_pipe, struct l1_pipe_item) /* the accesses between the load-store unit and the tags */
 
-/* The way that an access takes: what the tags and MSHRs say of it (l1_plan). */
+/* The way that an access takes, as tags and MSHRs decide it (l1_plan). */
 enum l1_way {
     L1_WAY_HIT,
-    /* all that is missing is under way */
+    /* all missing sectors are under way */
     L1_WAY_MERGE,
     /* something has to be fetched */
     L1_WAY_MISS,
-    /* a load that does not look into the L1 */
+    /* a load that does not look up the L1 */
     L1_WAY_BYPASS,
     /* a store or atomic that is sent on */
     L1_WAY_THROUGH,
-    /* a local store whose line is here or under way */
+    /* a local store whose line is in the cache or under way */
     L1_WAY_STORE_HELD,
     /* a local store that takes a line and fetches nothing */
     L1_WAY_STORE_LINE,
@@ -69,19 +69,19 @@ enum l1_way {
     L1_WAY_FIXED_ATOMIC,
     /* a perfect L1 answers */
     L1_WAY_IDEAL,
-    /* dirty lines of ways that go are leaving: nothing is taken */
+    /* dirty lines of ways that are removed are leaving: nothing is taken */
     L1_WAY_CLOSED
 };
 struct l1_plan {
     /* enum l1_way */
     uint8_t way;
-    /* no prefetch */
+    /* not a prefetch */
     bool is_demand;
-    /* somebody waits for the answer */
+    /* an instruction waits for the answer */
     bool waits;
     /* ---- L1_WAY_THROUGH ---- */
 
-    /* to the L2 */
+    /* it goes to the L2 */
     bool travels;
     /* a line that it finds stays */
     bool keeps;
@@ -89,66 +89,66 @@ struct l1_plan {
 
     /* hooks.may_miss says no */
     bool is_held;
-    /* hooks.take_miss is to be asked, and was not yet */
+    /* hooks.take_miss has yet to be asked */
     bool asks_taker;
-    /* what the vote says: its line may stay */
+    /* result of the vote: its line may stay */
     bool may_keep;
-    /* replaces a line; L1_WAY_STORE_LINE does, too */
+    /* replaces a line, as L1_WAY_STORE_LINE does */
     bool takes_line;
     /* L1_WAY_STORE_HELD: enum cache_outcome */
     uint8_t outcome;
-    /* that holds the address, or CACHE_NO_LINE */
+    /* the line that holds the address, or CACHE_NO_LINE */
     uint32_t line;
     /* its MSHR, or MSHR_NONE */
     uint32_t entry;
     /* sectors that the load waits for, some of which may be under way */
     uint32_t need;
-    /* those to fetch */
+    /* sectors to fetch */
     uint32_t missing;
-    /* takes_line: of the address */
+    /* takes_line: set of the address */
     uint32_t set;
 };
 
 /* What may have changed since an access was refused (l1_sleep.c). */
 enum l1_change {
-    /* something came back: lines, MSHRs */
+    /* a reply came: lines, MSHRs */
     L1_CHANGE_REPLY = 1,
-    /* a load that waited was taken: room for loads that wait, MSHRs */
+    /* a load that was done was popped: room for loads that wait, MSHRs */
     L1_CHANGE_DONE = 2,
-    /* a prefetch was taken, lines left by themselves, the capacity changed */
+    /* a prefetch was taken, lines left by themselves, or the capacity changed */
     L1_CHANGE_OTHER = 4,
     L1_CHANGE_ANY = 7
 };
-/* The access at the head of the load-store unit, or of the pipeline, is being refused. */
+/* The refused access at the head of the load-store unit, or of the pipeline. */
 struct l1_stall {
     bool open;
-    /* only an offer tells whether it is refused again */
+    /* only an offer can tell whether it is refused again */
     bool asks_always;
     /* enum l1_answer, l1_type */
     uint8_t cause, type;
-    /* enum l1_change, a mask: without these the answer is the same */
+    /* enum l1_change, a mask: without these changes the answer stays the same */
     uint8_t waits_for;
-    /* port->sent at the refusal: the miss queue has room when it changes */
+    /* port->sent at the refusal: when it changes, the miss queue has room */
     uint32_t sent;
     tick charged_until;
-    /* refused since then, and not charged yet */
+    /* cycles up to this one are refused and have not been charged */
     tick offered_until;
     struct l1_plan plan;
-    /* of one that was predicted: the cycle of its first offer */
+    /* of a predicted refusal: the cycle of its first offer */
     tick foreseen;
 #ifndef NDEBUG
-    /* the access, so that an assert can plan it again */
+    /* the access, so that an assertion can plan it again */
     struct l1_txn txn;
 #endif
 };
 
-/* What mechanisms said of an access that is being refused: they are asked once. */
+/* Votes of mechanisms on the refused access, which are asked once. */
 struct l1_kept {
     /* hooks.may_allocate */
     bool has_vote, may;
     /* hooks.may_miss said yes */
     bool may_go;
-    /* hooks.take_miss said that it goes the ordinary way at once */
+    /* hooks.take_miss let it go the ordinary way at once */
     bool passes;
     uint16_t warp;
     uint32_t token;
@@ -157,14 +157,14 @@ struct l1_kept {
 
 enum { L1_ARRIVALS = 256 };
 
-/* A miss that hooks.take_miss has taken, by MSHR. */
+/* A miss that hooks.take_miss has taken, indexed by MSHR. */
 struct l1_taken {
     struct l1_txn txn;
-    /* that it is to bring; 0 = there is none */
+    /* sectors that it is to bring; 0 = there is no such miss */
     uint32_t sectors;
-    /* a HIT, in an entry beside the l1.mshrs */
+    /* a HIT, in an entry beyond l1.mshrs */
     bool is_hit;
-    /* of its data, if it is answered */
+    /* age of its data, if the mechanism answers it */
     tick as_of;
 };
 /* When a PASS goes on, or a HIT or FILL is answered. */
@@ -174,32 +174,32 @@ struct l1_due {
     enum l1_take take;
 };
 
-/* In the order of use: each group is one cache line of the host, and a tick or an access touches as few of
- * them as it can. Parameters that it asks for are repeated there. */
+/* Fields are in the order of use: each group is one cache line of the host, and a tick or an access touches
+ * as few of them as possible. A group repeats the parameters that it needs. */
 struct l1 {
     /* ---- every tick: is there anything to do? ---- */
 
     /* newest time seen */
     _Alignas(HOST_LINE) tick last;
-    /* of the first of the hits; TICK_NEVER = there is none */
+    /* when the first hit is ready; TICK_NEVER = there is none */
     tick hit_ready;
-    /* the same of the loads that are done */
+    /* when the first load that is done is ready; TICK_NEVER = there is none */
     tick fill_ready;
     struct sm_port *port;
     struct clock_domain clock;
     /* requests that exist and have not been freed */
     uint32_t requests_out;
-    /* the refused access has to be offered in the next cycle: see l1_sleep.c */
+    /* the refused access has to be offered in the next cycle (l1_sleep.c) */
     bool offers_next;
     /* l1_has_acknowledged */
     bool has_acknowledged;
-    /* enum l1_change, a mask: since the newest refusal */
+    /* enum l1_change, a mask: changes since the newest refusal */
     uint8_t changes;
     union {
         struct {
             /* dirty lines of ways from flush_from on are leaving */
             bool is_flushing;
-            /* and accesses wait for that */
+            /* accesses wait until they have left */
             bool is_shrinking;
             /* l1.tag_latency */
             bool has_pipe;
@@ -208,91 +208,92 @@ struct l1 {
             /* misses that hooks.take_miss delays */
             bool has_due;
         };
-        /* one of these */
+        /* any of the flags above */
         uint64_t is_special;
     };
     /* stats.demand_wait_sum in ticks; kept in this host line because every reply adds to it */
     tick demand_wait;
 
-    /* an access */
+    /* from here on: fields that an access touches */
     _Alignas(HOST_LINE) tick port_time;
     struct req_pool *pool;
     uint32_t ports_used, ports;
-    /* not free: filled, but their loads are not taken; kept for hits elsewhere */
+    /* MSHRs that are not free: those that are filled but whose loads are not popped, and those kept for HITs
+     * of mechanisms */
     uint32_t mshrs_held;
-    /* of those in use: without a line that waits for them */
+    /* MSHRs in use that no line waits for */
     uint32_t mshrs_lineless;
-    /* cycles, after the tags */
+    /* cycles from the tags to the data */
     uint32_t hit_latency;
     uint32_t read_places;
     /* mask of all 32-byte sectors of a line */
     uint32_t line_sectors;
-    /* of nodes */
+    /* the first node that was never used */
     uint32_t node_fresh;
     uint16_t sm;
-    /* of p */
+    /* copies of parameters */
     bool is_perfect, caches_global, is_sectored, allocates_on_miss, holds_mshrs;
-    /* `kept` is of the access that is being refused */
+    /* `kept` belongs to the refused access */
     bool has_kept;
-    /* somebody wants to know who touched a line last */
+    /* an observer needs to know who touched a line last */
     bool notes_touches;
-    /* the newest demand load did, or merged */
+    /* the newest demand load missed or merged */
     bool last_missed;
-    /* hooks.may_miss or hooks.take_miss */
+    /* hooks.may_miss or hooks.take_miss is set */
     bool asks_of_misses;
-    /* hooks.on_level */
+    /* hooks.on_level is set */
     bool tells_level;
-    /* hooks.on_fill */
+    /* hooks.on_fill is set */
     bool tells_fill;
     /* wasted_lines is not 0 */
     bool has_wasted;
     /* entries of the miss queue that only claim_waits may take */
     uint16_t queue_kept;
 
-    /* a miss: MSHRs, and loads that wait or are done */
+    /* from here on: fields that a miss touches: MSHRs, and loads that wait or are done */
     _Alignas(HOST_LINE) struct mshr mshr;
-    /* those from node_fresh on were never used: their memory is not there yet */
+    /* nodes from node_fresh on were never used: their memory is not mapped yet */
     struct l1_node *nodes;
-    /* nodes_left: not promised to anybody */
+    /* nodes_left: nodes that are not promised */
     uint32_t node_free, nodes_left;
-    /* tokens, ready after the hit latency */
+    /* tokens of hits, ready after the hit latency */
     _Alignas(HOST_LINE) struct l1_ring hits;
-    /* loads that are done, while there are any */
+    /* list of loads that are done */
     uint32_t done_head, done_tail;
-    /* up to its plan in the same line */
+    /* its fields up to plan lie in the same host line */
     struct l1_stall stall;
     _Alignas(HOST_LINE) struct lineset seen;
-    /* up to on_fill in the same line */
+    /* its fields up to on_fill lie in the same host line */
     struct l1_hooks hooks;
     _Alignas(HOST_LINE) struct cache cache;
 
     /* ---- seldom ---- */
 
-    /* fixed_miss_latency: request ids that answer themselves */
+    /* fixed_miss_latency: ids of requests that answer themselves */
     struct l1_ring answers;
     struct l1_pipe pipe;
     struct l1_kept kept;
-    /* where there is a may_miss: l1_arrivals_of */
+    /* used where there is a may_miss: l1_arrivals_of */
     uint32_t arrivals[L1_ARRIVALS];
-    /* by entry, where there is a take_miss */
+    /* indexed by entry, where there is a take_miss */
     struct l1_taken *taken;
-    /* entries beside the l1.mshrs that are free, for hits elsewhere */
+    /* free entries beyond l1.mshrs, for HITs of mechanisms */
     uint32_t hits_kept;
     /* in the order of their times */
     struct l1_due *due;
-    /* in all; those whose time has come, and that had to wait */
+    /* their number; the number of those that are overdue and had to wait */
     uint32_t due_count, due_late;
     /* a claimed miss that found the miss queue full, or MSHR_NONE */
     uint32_t claim_waits;
-    /* when a claimed miss was answered, or tried to go on */
+    /* when a claimed miss was last answered, or last tried to go on */
     tick claim_time;
     /* prefetched lines that left without a load in this kernel, and did not come back */
     struct lineset wasted;
-    /* in it */
+    /* number of lines in `wasted` */
     uint64_t wasted_lines;
-    /* of l1.size */
+    /* ways of l1.size */
     uint32_t own_ways;
-    /* of the newest l1_read */
+    /* time of the newest l1_read */
     tick stolen_time;
     struct l1_params p;
     uint32_t flush_cursor, flush_from;
@@ -300,7 +301,7 @@ struct l1 {
     uint32_t writes_pending[L1_WARPS_MAX];
 };
 
-/* How many lines with such an address have come under way or into the tags. */
+/* Counts the lines with such an address that were requested or put into the tags. */
 static inline uint32_t *l1_arrivals_of(struct l1 *c, uint64_t addr)
 {
     return &c->arrivals[addr / 128 % L1_ARRIVALS];
@@ -317,14 +318,14 @@ static inline uint32_t l1_mshrs_used(const struct l1 *c)
 }
 
 /* The MSHR of an address that the tags have in `line`, or MSHR_NONE. A line that waits for its MSHR names it;
- * those without a line are listed. */
+ * MSHRs without a line are listed. */
 static inline uint32_t l1_find_mshr(const struct l1 *c, uint64_t addr, uint32_t line)
 {
     if (line != CACHE_NO_LINE && c->cache.lines[line].reserved) return c->cache.lines[line].mshr;
     return UNLIKELY(c->mshrs_lineless) ? mshr_find(&c->mshr, addr) : MSHR_NONE;
 }
 
-/* One that was promised: nodes_left is the caller's. */
+/* Takes a node that was promised: the caller adjusts nodes_left. */
 static inline uint32_t l1_node_new(struct l1 *c, uint32_t token, uint32_t need)
 {
     uint32_t n = c->node_free;
@@ -355,7 +356,8 @@ static inline uint32_t l1_pop_hit(struct l1 *c)
     return token;
 }
 
-/* Who touched a line last, for observers of evictions. A line that waits for its MSHR leaves this to it. */
+/* Records who touched a line last, for observers of evictions. For a line that waits for its MSHR, the MSHR
+ * records it. */
 static inline void l1_touched(struct l1 *c, uint32_t line, const struct l1_txn *t)
 {
     if (LIKELY(!c->notes_touches)) return;
@@ -396,51 +398,53 @@ static inline void l1_count(struct l1 *c, const struct l1_txn *t, enum cache_out
 }
 
 /* l1_access.c */
-/* What the tags say of an access, and what follows. */
+/* Looks up the tags for an access, and does what follows. */
 enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t);
 
 /* l1_prefetch.c */
-/* A prefetch was answered; l1_prefetched: by the tags. */
+/* Counts a prefetch that was answered; l1_prefetched: one that the tags answered. */
 void l1_count_prefetch(struct l1 *c, tick now, const struct l1_txn *t, enum l1_answer a);
 void l1_prefetched(struct l1 *c, tick now, const struct l1_txn *t, enum l1_answer a);
-/* A prefetched line, by its number, leaves without a load, and may still be wanted in this kernel. */
+/* A prefetched line, given by its number, leaves before a load wanted it, and may still be wanted in this
+ * kernel. */
 void l1_waste_prefetch(struct l1 *c, uint64_t number);
 /* A prefetch ends without a load, and its line is forgotten. */
 void l1_end_prefetch(struct l1 *c);
-/* The line is missed, by a load or a prefetch: was it prefetched in vain? */
+/* A load or a prefetch misses the line: was it prefetched in vain? */
 void l1_judge_wasted(struct l1 *c, uint64_t number, bool is_demand);
-/* A prefetch brings more of a line that is there. */
+/* A prefetch brings further sectors of a line that is in the cache. */
 void l1_mark_prefetch(struct l1 *c, uint32_t line);
 
 /* Does hooks.may_allocate let the access keep its line? It is asked once for each access. */
 bool l1_may_keep(struct l1 *c, const struct l1_txn *t);
 /* Do mechanisms let this load miss (hooks.may_miss)? */
 bool l1_may_go(struct l1 *c, const struct l1_txn *t);
-/* What mechanisms said of this access before. */
+/* Votes that mechanisms gave on this access before. */
 struct l1_kept *l1_kept_of(struct l1 *c, const struct l1_txn *t);
 
-/* What an access does that was admitted: l1_commit_read for loads and for stores that read, l1_commit_other
- * (l1_store.c) for stores, atomics and ideal machines. The answer is that of l1_admit, or L1_STALL_QUEUE: see
+/* Performs an access that was admitted: l1_commit_read for loads and for stores that read, l1_commit_other
+ * (l1_store.c) for stores, atomics and ideal machines. Returns the answer of l1_admit, or L1_STALL_QUEUE: see
  * l1_make_room. */
 enum l1_answer l1_commit_read(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p);
 enum l1_answer l1_commit_other(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p,
                                enum l1_answer a);
 
 /* l1_line.c: lines and requests */
-/* Needs room in the miss queue. */
+/* Writes a line back. The miss queue has room. */
 void l1_write_back(struct l1 *c, tick now, uint32_t line);
-/* A clean line leaves: if it was valid, it is counted and observers see it. */
+/* A clean line leaves: if it was valid, it is counted and reported to observers. */
 void l1_evict(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause);
-/* l1_evict, and the line is invalid. */
+/* Like l1_evict, and invalidates the line. */
 void l1_drop_line(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause);
-/* A line leaves whose miss is under way or has just ended. Observers see it if it held something before. */
+/* A line leaves whose miss is under way or has just ended. It is reported to observers if it held data
+ * before. */
 void l1_drop_awaited(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause, bool was_valid);
-/* Writes a dirty line back, if there is room. False: an access of this way has to wait for it. */
+/* Writes a dirty line back, if there is room. False: an access of this way has to wait for room. */
 bool l1_clean(struct l1 *c, tick now, uint32_t victim, enum l1_way way);
-/* What the L1 would ask for. */
+/* Returns the request that the L1 would send. */
 struct req l1_req_of(const struct l1 *c, tick now, const struct l1_txn *t, uint32_t token,
                      enum l1_answer outcome);
-/* The same in a request of the pool (req_take), which l1_request sends. */
+/* Writes the same into a request of the pool (req_take), which l1_request sends. */
 static inline void l1_fill_request(const struct l1 *c, struct req *r, tick now, const struct l1_txn *t,
                                    uint32_t token, enum l1_answer outcome)
 {
@@ -464,22 +468,22 @@ void l1_request(struct l1 *c, tick now, uint32_t req);
 void l1_send_as(struct l1 *c, tick now, const struct l1_txn *t, uint32_t token);
 
 /* l1_take.c */
-/* hooks.take_miss is asked. r->taken: it takes the miss; else p->asks_taker is false, and the answer is that
- * of l1_admit_miss. */
+/* Asks hooks.take_miss. r->taken: the mechanism takes the miss; otherwise p->asks_taker is false, and the
+ * answer is that of l1_admit_miss. */
 enum l1_answer l1_ask_taker(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p,
                             struct l1_result *r);
 /* Misses whose delay is over. */
 void l1_take_due(struct l1 *c, tick now);
 tick l1_due_next(const struct l1 *c, tick next);
 void l1_call_level(struct l1 *c, tick now);
-/* The levels of MSHRs and miss queue have changed. */
+/* Reports the levels of MSHRs and miss queue after they changed. */
 static inline void l1_tell_level(struct l1 *c, tick now)
 {
     if (UNLIKELY(c->tells_level)) l1_call_level(c, now);
 }
 
 /* l1_sleep.c */
-/* An access was taken: what was refused before is refused no more. */
+/* An access was taken: the account of the refused access is closed. */
 void l1_stall_ends(struct l1 *c, tick now);
 static inline void l1_taken(struct l1 *c, tick now)
 {
@@ -489,33 +493,32 @@ static inline void l1_taken(struct l1 *c, tick now)
 /* The access was refused: charges the cycle. */
 void l1_refused(struct l1 *c, tick now, enum l1_answer cause, const struct l1_txn *t,
                 const struct l1_plan *p);
-/* A mechanism takes a port: a refusal that was predicted, and would begin in this cycle, may have another
- * cause. */
+/* A mechanism takes a port: a predicted refusal that would begin in this cycle may have another cause. */
 static inline void l1_forget_foreseen(struct l1 *c, tick now)
 {
     if (c->stall.open && c->stall.foreseen == now && c->stall.offered_until <= now) c->stall.open = false;
 }
-/* The access found its port stolen: charges the cycle. */
+/* A mechanism took the port that the access needs: charges the cycle. */
 void l1_refused_port(struct l1 *c, tick now, const struct l1_txn *t);
-/* Would the access that was refused last be refused again? Counts as an offer of it if so. */
+/* Would the access that was refused last be refused again? If so, the call counts as an offer of it. */
 bool l1_stays_refused(struct l1 *c, tick now);
 
 /* l1_pipe.c */
 void l1_pipe_create(struct l1_pipe *p, const struct l1_params *params);
-/* It has a slot: l1_admit_port. */
+/* Puts an access into the pipeline. A slot is free (l1_admit_port). */
 enum l1_answer l1_pipe_put(struct l1 *c, tick now, const struct l1_txn *t);
 void l1_pipe_tick(struct l1 *c, tick now);
-/* When the head is to be looked at. */
+/* When the access at the head has to be looked at. */
 tick l1_pipe_next(const struct l1 *c, tick next);
 
 /* l1_reply.c */
-/* The port's handler. */
+/* Handler of the port for replies. */
 void l1_reply(void *l1, tick now, uint32_t id);
-/* The data of a miss is here: r is the reply, or names the miss as a reply does. */
+/* The data of a miss is here: r is the reply, or describes the miss as a reply does. */
 void l1_fill(struct l1 *c, tick now, const struct req *r);
 /* A mechanism has the data of a miss: its loads are done, and no line is kept. */
 void l1_fill_taken(struct l1 *c, tick now, const struct req *r);
-/* Misses of a machine with a fixed miss latency. */
+/* Answers misses of a machine with a fixed miss latency. */
 void l1_take_answers(struct l1 *c, tick now);
 
 /* l1_resize.c */

@@ -1,7 +1,7 @@
 /* l1_line.c: lines that are taken, replaced and written back, and the requests that the L1 makes.
  *
- * A dirty line is replaced in two steps where the miss queue has room for its write-back alone: that goes
- * first and the miss is refused, so that a queue of depth 1 is enough. */
+ * A dirty line is replaced in two steps when the miss queue has room only for its write-back: the write-back
+ * goes first and the miss is refused, so that a queue of depth 1 is enough. */
 #include "mem/l1_admit.h"
 
 /* ---- requests ---- */

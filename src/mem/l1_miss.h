@@ -1,11 +1,11 @@
-/* l1_miss.h: the steps of a miss that was admitted: its line, its MSHR, its request. Inline: most of what
- * an L1 does is to miss. */
+/* l1_miss.h: the steps of a miss that was admitted: its line, its MSHR, its request. They are inline because
+ * most accesses of the L1 miss. */
 #ifndef HEDDLE_L1_MISS_H
 #define HEDDLE_L1_MISS_H
 
 #include "mem/l1_admit.h"
 
-/* The access takes the line, and what was in it leaves. */
+/* The access takes the line; the previous content leaves. */
 static inline void l1_take_line(struct l1 *c, tick now, uint32_t line, const struct l1_txn *t,
                                 uint32_t sectors)
 {
@@ -19,7 +19,8 @@ static inline void l1_take_line(struct l1 *c, tick now, uint32_t line, const str
     l->is_prefetch = t->is_prefetch;
 }
 
-/* The line that an access of this way replaces; CACHE_NO_LINE: it is dirty and has to leave first. */
+/* Returns the line that an access of this way replaces; CACHE_NO_LINE: that line is dirty and has to leave
+ * first. */
 static inline uint32_t l1_make_room(struct l1 *c, tick now, uint64_t addr, enum l1_way way)
 {
     uint32_t victim = cache_victim(&c->cache, addr);
@@ -28,7 +29,7 @@ static inline uint32_t l1_make_room(struct l1 *c, tick now, uint64_t addr, enum 
     return l1_clean(c, now, victim, way) ? victim : CACHE_NO_LINE;
 }
 
-/* What leaves for the miss that takes the line `victim`, or CACHE_NO_LINE. */
+/* Tells which line the miss evicts: `victim`, or CACHE_NO_LINE for none. */
 static inline void l1_name_evicted(const struct l1 *c, uint32_t victim, struct l1_result *r)
 {
     if (victim == CACHE_NO_LINE) return;
@@ -36,7 +37,7 @@ static inline void l1_name_evicted(const struct l1 *c, uint32_t victim, struct l
     r->evicted_pc = c->cache.lines[victim].owner_pc;
 }
 
-/* An MSHR for the access, with its line or without. */
+/* Takes an MSHR for the access, with its line or without. */
 static inline uint32_t l1_take_mshr(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line,
                                     bool may_keep)
 {
@@ -58,7 +59,8 @@ static inline uint32_t l1_take_mshr(struct l1 *c, tick now, const struct l1_txn 
     return entry;
 }
 
-/* The line that the miss fills: one that it replaces, `victim`, the one that holds other sectors, or none. */
+/* Returns the line that the miss fills: `victim`, which it replaces, the line that holds other sectors, or
+ * none. */
 static inline uint32_t l1_reserve_line(struct l1 *c, tick now, const struct l1_txn *t,
                                        const struct l1_plan *p, uint32_t victim)
 {
@@ -72,7 +74,7 @@ static inline uint32_t l1_reserve_line(struct l1 *c, tick now, const struct l1_t
     return p->line;
 }
 
-/* The request of a miss that began at `born`. */
+/* Sends the request of a miss that began at `born`. */
 static inline void l1_fetch(struct l1 *c, tick now, tick born, const struct l1_txn *t,
                             const struct l1_plan *p)
 {

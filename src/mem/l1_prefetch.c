@@ -1,19 +1,19 @@
-/* l1_prefetch.c: prefetches in the L1: whether one finds room, and what becomes of it.
+/* l1_prefetch.c: prefetches in the L1: whether one finds room, and how it ends.
  *
- * A prefetch that is offered is redundant (its line is here or under way), dropped (refused: it does not come
- * again) or sent. One that was sent ends in exactly one of these ways:
+ * A prefetch that is offered is redundant (its line is in the cache or under way), dropped (refused: it is
+ * not offered again) or sent. A prefetch that was sent ends in exactly one of these ways:
  *   useful   a load hits its line
- *   late     a load wants its line while that is under way
- *   early    its line leaves without a load, and a load misses it later in the kernel
- *   useless  its line leaves without a load, and is prefetched again before a load wants it, or no load
- *            of the kernel does; or its data does not stay
- * Until then it is open (l1_prefetches_open). Of a line that has left, `wasted` knows that it was prefetched
- * in vain; what stands there when the kernel ends was useless. */
+ *   late     a load wants its line while the line is under way
+ *   early    its line leaves before a load wanted it, and a load misses it later in the kernel
+ *   useless  its line leaves before a load wanted it, and is prefetched again first, or no load of the
+ *            kernel wants it; or its data does not stay
+ * Until then it is open (l1_prefetches_open). `wasted` holds the prefetched lines that have left unused;
+ * those still in it when the kernel ends were useless. */
 #include "mem/l1_admit.h"
 
 /* ---- before the offer ---- */
 
-/* Mechanisms are asked when it is offered. */
+/* Mechanisms are asked when the prefetch is offered. */
 bool l1_prefetch_fits(struct l1 *c, tick now, uint64_t addr)
 {
     const struct l1_txn t = {
@@ -83,11 +83,11 @@ void l1_kernel_end(struct l1 *c)
 void l1_mark_prefetch(struct l1 *c, uint32_t line)
 {
     struct cache_line *l = &c->cache.lines[line];
-    if (l->is_prefetch) l1_end_prefetch(c); /* another one, of other sectors */
+    if (l->is_prefetch) l1_end_prefetch(c); /* another prefetch, of other sectors */
     l->is_prefetch = true;
 }
 
-/* ---- those that have not ended ---- */
+/* ---- prefetches that have not ended ---- */
 
 static uint64_t l1_prefetches_in_pipe(const struct l1 *c)
 {
@@ -97,7 +97,7 @@ static uint64_t l1_prefetches_in_pipe(const struct l1 *c)
     return n;
 }
 
-/* A miss that has a line marks that. */
+/* A miss that has a line marks the line. */
 uint64_t l1_prefetches_open(const struct l1 *c)
 {
     uint64_t n = l1_prefetches_in_pipe(c) + c->wasted_lines;

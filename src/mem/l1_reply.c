@@ -1,8 +1,8 @@
-/* l1_reply.c: what comes back to the L1: fills, acknowledgements, results of atomics.
+/* l1_reply.c: replies to the L1: fills, acknowledgements, results of atomics.
  *
- * A reply is always taken when it is there: no reply waits for room in the miss queue, so that the reply
- * network never waits for the request network. Where an allocating fill would have to write back a
- * dirty line and cannot, the line is not kept. */
+ * The L1 always takes a reply that has arrived: no reply waits for room in the miss queue, so the reply
+ * network never waits for the request network. Where an allocating fill would have to write back a dirty line
+ * and cannot, the line is not kept. */
 #include "mem/l1_miss.h"
 
 /* ---- fills ---- */
@@ -18,8 +18,8 @@ static void l1_count_latency(struct l1 *c, tick now, const struct req *r)
     c->stats.l2_hit_latency_count++;
 }
 
-/* Takes a line now, unless all of the set are awaited or its dirty content cannot leave. False: the data does
- * not stay. */
+/* Takes a line at the fill, unless all lines of the set wait for data or the dirty line cannot be written
+ * back. False: the data does not stay. */
 COLD static bool l1_keep_fill(struct l1 *c, tick now, const struct req *r, const struct mshr_entry *m)
 {
     uint32_t line;
@@ -43,7 +43,7 @@ COLD static bool l1_keep_fill(struct l1 *c, tick now, const struct req *r, const
     return true;
 }
 
-/* Allocate on fill, or a miss that has no line. */
+/* Allocate on fill, or a miss without a line. */
 COLD static bool l1_fill_lineless(struct l1 *c, tick now, const struct req *r, const struct mshr_entry *m,
                                   bool is_last)
 {
@@ -62,7 +62,7 @@ static bool l1_fill_line(struct l1 *c, tick now, const struct req *r, const stru
     bool was_valid = l->valid;
     cache_fill(&c->cache, m->line, r->sectors);
     if (!is_last) return !m->doomed;
-    l->last_pc = m->last_pc; /* it was l->mshr until now */
+    l->last_pc = m->last_pc; /* its owner was l->mshr until now */
     l->last_warp = m->last_warp;
     if (LIKELY(!m->doomed) || l->dirty) return true;
     c->stats.fills_not_kept++;
@@ -70,7 +70,8 @@ static bool l1_fill_line(struct l1 *c, tick now, const struct req *r, const stru
     return false;
 }
 
-/* Loads whose last sector has come are done; the others go on waiting, in their order. True: one is done. */
+/* Loads whose last sector has come are done; the others go on waiting, in their order. True: at least one is
+ * done. */
 static inline bool l1_release_loads(struct l1 *c, tick now, struct mshr_entry *e, uint32_t sectors)
 {
     uint32_t n = e->head, before = e->merged;
@@ -112,7 +113,7 @@ COLD static void l1_tell_fill(struct l1 *c, tick now, const struct req *r, bool 
     c->hooks.on_fill(c->hooks.ctx, now, &f);
 }
 
-/* The loads that waited are done; without a missing sector, so is the miss. */
+/* The waiting loads are done; if no sector is missing, the miss is done too. */
 static inline __attribute__((always_inline)) void l1_end_sectors(struct l1 *c, tick now, uint32_t entry,
                                                                  uint32_t sectors)
 {
@@ -194,7 +195,7 @@ HOT __attribute__((flatten)) void l1_reply(void *l1, tick now, uint32_t id)
         break;
     case REQ_ATOMIC:
         l1_acknowledge(c, r->warp);
-        /* Made in this very cycle of the SM, its result is there when the cycle has ended. */
+        /* A request made in this cycle of the SM has its result at the end of the cycle. */
         l1_token_done(c, l1_answers_itself(c) ? clock_after(&c->clock, now, 1) : now, r->token);
         break;
     }
@@ -208,7 +209,7 @@ COLD void l1_take_answers(struct l1 *c, tick now)
     while (c->answers.ring.count && l1_ring_front(&c->answers)->ready <= now) {
         uint32_t id = l1_ring_pop(&c->answers).value;
         struct req *r = req_at(c->pool, id);
-        r->at_l2 = now; /* it was never there */
+        r->at_l2 = now; /* the atomic never went to the L2 */
         if (r->kind == REQ_ATOMIC) c->hooks.on_atomic(c->hooks.ctx, r);
         l1_reply(c, now, id);
     }

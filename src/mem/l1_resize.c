@@ -1,23 +1,24 @@
-/* l1_resize.c: lines that leave all at once: the flush at the end of a kernel, and ways that are taken from
- * the cache or given to it.
+/* l1_resize.c: lines that leave all at once: the flush at the end of a kernel, and ways that are removed from
+ * the cache or added to it.
  *
- * The array is made for l1.size. Sets stay; ways come and go (as in Accel-Sim's adaptive cache, the simulator
- * that rtx3080 stands on; the hardware's way is not published). Lines that retire: a clean one is forgotten
- * at once; a dirty one is written back as any other store, one a cycle as the miss queue has room; one on its
- * way does not stay.
+ * The array is made for l1.size. Sets stay; ways are added and removed (as in Accel-Sim's adaptive cache, the
+ * simulator that rtx3080 is based on; how the hardware does it is not published). Lines that retire: a clean
+ * line is forgotten at once; a dirty line is written back like any other store, one a cycle as the miss queue
+ * has room; a line that is under way does not stay.
  *
- * Rules of l1_resize. (1) At any time, from any owner: a split of unified memory, a mechanism that lends
- * registers. (2) Growing is done at once; the new ways are empty. (3) Shrinking retires the lines of the ways
- * that go; loads that wait for one are answered when it comes. (4) While dirty lines are leaving, accesses
- * are refused for want of a line: nobody sees memory without what was stored. (5) At least one way stays. */
+ * Rules of l1_resize. (1) It may be called at any time, by any user: a split of unified memory, a mechanism
+ * that lends registers. (2) Growing is done at once; the new ways are empty. (3) Shrinking retires the lines
+ * of the removed ways; loads that wait for such a line are answered when it comes. (4) While dirty lines are
+ * leaving, accesses are refused for want of a line, so no access sees memory without the stored data. (5) At
+ * least one way stays. */
 #include "mem/l1_resize.h"
 
 #include "mem/l1_admit.h"
 
-/* Ways from `from` on are emptied: a flush empties all. */
+/* Ways from `from` on are emptied: 0 is a flush. */
 static enum l1_evict_cause l1_retire_cause(uint32_t from) { return from ? L1_EVICT_RESIZE : L1_EVICT_FLUSH; }
 
-/* One dirty line a cycle. Lines that wait for a fill are waited for. */
+/* Writes back one dirty line a cycle. Waits for lines that wait for a fill. */
 COLD void l1_flush_step(struct l1 *c, tick now)
 {
     uint32_t lines = cache_lines(&c->cache);
@@ -34,8 +35,8 @@ COLD void l1_flush_step(struct l1 *c, tick now)
     l1_drop_line(c, now, c->flush_cursor, l1_retire_cause(c->flush_from));
 }
 
-/* A miss under way to a line that retires: what comes must not stay. Where the way goes, the line goes at
- * once; only one that was stored to meanwhile has to be complete before it can be written back. */
+/* A miss is under way for a line that retires: its data must not stay. Where the way is removed, the line
+ * goes at once; only a line that has been stored to must be complete before it can be written back. */
 static void l1_retire_miss(struct l1 *c, tick now, struct mshr_entry *m, uint32_t from)
 {
     if (m->line == CACHE_NO_LINE) {
@@ -47,7 +48,7 @@ static void l1_retire_miss(struct l1 *c, tick now, struct mshr_entry *m, uint32_
     struct cache_line *l = &c->cache.lines[m->line];
     if (!from || l->dirty) return;
     l->reserved = 0;
-    if (m->is_prefetch) l->is_prefetch = false; /* it ends when its data comes */
+    if (m->is_prefetch) l->is_prefetch = false; /* the miss ends when its data comes */
     l->last_pc = m->last_pc;
     l->last_warp = m->last_warp;
     l1_drop_awaited(c, now, m->line, L1_EVICT_RESIZE, l->valid);
@@ -56,7 +57,7 @@ static void l1_retire_miss(struct l1 *c, tick now, struct mshr_entry *m, uint32_
     mshr_list(&c->mshr, (uint32_t)(m - c->mshr.entries));
 }
 
-/* Lines of ways from `from` on retire. */
+/* Retires the lines of ways from `from` on. */
 static void l1_retire(struct l1 *c, tick now, uint32_t from)
 {
     c->last = now;

@@ -1,5 +1,5 @@
-/* l1_rows.c: the L1's parameters and statistics. Defaults are the thesis's Fermi (Tables 3.1 and 3.3); what
- * it leaves open is GPGPU-Sim 3.2.2's. */
+/* l1_rows.c: the L1's parameters and statistics. Defaults are the thesis's Fermi (Tables 3.1 and 3.3); where
+ * it gives no value, GPGPU-Sim 3.2.2's. */
 #include "mem/l1.h"
 
 static const char *const write_global_names[] = {"evict", "update", NULL};

@@ -1,8 +1,9 @@
-/* l1_sleep.c: the account of refusals, and all that lets the SM sleep: see l1_sleep.h.
+/* l1_sleep.c: the account of refusals, and the predictions that let the SM sleep: see l1_sleep.h.
  *
- * Invariants. (1) Every cycle in which the access at the head of the load-store unit is refused is charged to
- * exactly one cause and one type, whether the SM ran in that cycle or slept: nothing of the L1 changes
- * without a tick. (2) An answer given here without l1_plan and l1_admit is theirs: asserts ask them. */
+ * Invariants. (1) Every cycle in which the access at the head of the load-store unit is refused is charged
+ * to exactly one cause and one type, whether the SM ran in that cycle or slept: the L1 does not change
+ * without a tick. (2) An answer given here without l1_plan and l1_admit is the same as theirs: assertions
+ * check this. */
 #include "mem/l1_admit.h"
 #include "mem/sm_port_sleep.h"
 
@@ -34,9 +35,9 @@ void l1_settle(struct l1 *c, tick now)
     c->stall.charged_until += cycles * c->clock.period;
 }
 
-/* What a refusal for this cause waits for. Checks come in the order line, queue, MSHR: what a later check
- * wants cannot change the answer of an earlier one. A load that is taken frees its node, and an MSHR that was
- * held until then. */
+/* What an access refused for this cause waits for. Checks come in the order line, queue, MSHR: what a later
+ * check waits for cannot change the answer of an earlier one. A load that is popped frees its node, and its
+ * MSHR if that was held until then. */
 static uint8_t l1_waits_for(const struct l1 *c, enum l1_answer cause)
 {
     const uint8_t always = L1_CHANGE_REPLY | L1_CHANGE_OTHER;
@@ -48,7 +49,7 @@ static uint8_t l1_waits_for(const struct l1 *c, enum l1_answer cause)
     }
 }
 
-/* The vote of a mechanism may change without the L1: the access is offered in every cycle. */
+/* The vote of a mechanism may change while the L1 does not: the access is offered in every cycle. */
 static bool l1_cannot_tell(enum l1_answer cause)
 {
     return cause == L1_STALL_HELD || cause == L1_STALL_STOLEN;
@@ -60,7 +61,7 @@ static void l1_open_stall(struct l1 *c, enum l1_answer cause, const struct l1_tx
     s->open = true;
     s->cause = (uint8_t)cause;
     s->type = (uint8_t)l1_type_of(t);
-    s->waits_for = p->asks_taker ? L1_CHANGE_ANY : l1_waits_for(c, cause); /* an MSHR may be enough */
+    s->waits_for = p->asks_taker ? L1_CHANGE_ANY : l1_waits_for(c, cause); /* a free MSHR may be enough */
     s->sent = c->port->sent;
     s->plan = *p;
 #ifndef NDEBUG
@@ -81,7 +82,7 @@ void l1_refused(struct l1 *c, tick now, enum l1_answer cause, const struct l1_tx
     l1_charge(c, 1);
 }
 
-/* Accesses before a pipeline have no account: its head has (l1_pipe.c). */
+/* Accesses in front of a pipeline have no account; its head has one (l1_pipe.c). */
 void l1_refused_port(struct l1 *c, tick now, const struct l1_txn *t)
 {
     static const struct l1_plan no_plan = {.way = L1_WAY_CLOSED};
@@ -104,7 +105,7 @@ void l1_stall_ends(struct l1 *c, tick now)
 /* ---- the retry of a refused access ---- */
 
 #ifndef NDEBUG
-/* What the plain rules say of the refused access. */
+/* The answer of the plain rules on the refused access. */
 static enum l1_answer l1_ask_plainly(struct l1 *c)
 {
     struct l1_plan p;
@@ -129,14 +130,15 @@ static bool l1_has_sent(const struct l1 *c)
     return c->stall.cause == L1_STALL_QUEUE && c->stall.sent != c->port->sent;
 }
 
-/* What l1_admit says of the refused plan: a miss, nearly always. */
+/* The answer of l1_admit on the refused plan, which is nearly always a miss. */
 static enum l1_answer l1_admit_again(const struct l1 *c)
 {
     const struct l1_plan *p = &c->stall.plan;
     return LIKELY(p->way == L1_WAY_MISS) ? l1_admit_miss(c, p) : l1_admit(c, p);
 }
 
-/* Something that the refused access waits for has changed. False: its answer is the same all the same. */
+/* Something that the refused access waits for has changed: may its answer differ? False: the answer is the
+ * same as before. */
 HOT NOINLINE static bool l1_may_differ(struct l1 *c)
 {
     if (!l1_plan_stays(c) || l1_admit_again(c) != (enum l1_answer)c->stall.cause) return true;
@@ -169,7 +171,7 @@ bool l1_is_full(const struct l1 *c)
     return (c->port->is_blocked && !l1_queue_has(c, c->read_places)) || !l1_has_mshr(c);
 }
 
-/* What a full queue lacks comes in the next cycle, unless the crossbar is full too: then it says when there
+/* A full queue has room in the next cycle, unless the crossbar is full too; the crossbar then says when there
  * is room. */
 static bool l1_drains(const struct l1 *c, enum l1_answer cause)
 {
@@ -177,7 +179,7 @@ static bool l1_drains(const struct l1 *c, enum l1_answer cause)
 }
 
 /* Why a load of this plan is refused, now or in the next cycles, if nothing changes. L1_HIT: it is taken, or
- * this is not known. */
+ * the answer is not known. */
 static inline __attribute__((always_inline)) enum l1_answer l1_foresee_plan(const struct l1 *c,
                                                                             const struct l1_plan *p)
 {
@@ -185,13 +187,13 @@ static inline __attribute__((always_inline)) enum l1_answer l1_foresee_plan(cons
     return l1_is_stall(cause) && !l1_drains(c, cause) ? cause : L1_HIT;
 }
 
-/* The plan of a load in the next cycle is known if its line is neither here nor under way, and if hooks
- * cannot change it. hooks.may_allocate may be asked one cycle early: it is asked once for each access.
- * hooks.take_miss is not asked of a load that is refused (l1_may_ask_taker). With hooks.may_miss nothing is
- * predicted here: the mechanism is asked in every cycle until it lets the load go, its state may change
- * before the next cycle, and a question that it would not have had in that cycle could change its state. The
- * loads that it holds back are in the re-execution queue, and l1_foresee predicts those: it is told what the
- * mechanism would say (mech_holds), which asks nothing. */
+/* The plan of a load in the next cycle is known if its line is neither in the cache nor under way, and if
+ * hooks cannot change the plan. hooks.may_allocate may be asked one cycle early, because it is asked once for
+ * each access. hooks.take_miss is not asked about a load that is refused (l1_may_ask_taker). With
+ * hooks.may_miss nothing is predicted here: the mechanism is asked in every cycle until it lets the load go,
+ * its state may change before the next cycle, and an additional question could itself change that state. The
+ * loads that it holds back are in the re-execution queue. l1_foresee predicts those, because its caller says
+ * what the mechanism would answer (mech_holds), without asking may_miss. */
 bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t)
 {
     struct l1_plan p;
@@ -217,7 +219,7 @@ static bool l1_can_foresee(const struct l1 *c, const struct l1_txn *t)
     return t->kind == REQ_READ && !l1_goes_past(c, t);
 }
 
-/* A load that is known not to be found. The rule is inline: the compiler knows its answer to one that is
+/* A load that is known to be absent. The rule is inline, so the compiler knows its answer for a load that is
  * held. */
 static inline __attribute__((always_inline)) enum l1_answer l1_foresee_absent(const struct l1 *c, bool waits,
                                                                               bool is_held, uint32_t set)
@@ -229,7 +231,7 @@ static inline __attribute__((always_inline)) enum l1_answer l1_foresee_absent(co
 }
 
 #ifndef NDEBUG
-/* What the tags and MSHRs say of a load at this address. */
+/* Looks up tags and MSHRs: is a load at this address a new miss? */
 static bool l1_is_new_address(struct l1 *c, uint64_t addr)
 {
     const struct l1_txn t = {.addr = addr, .sectors = c->line_sectors, .token = L1_NO_TOKEN};
@@ -241,7 +243,7 @@ static bool l1_is_new_address(struct l1 *c, uint64_t addr)
 }
 #endif
 
-/* Asks the rule without the transaction: a load that is held back needs no more than its address. */
+/* Asks the rule without the transaction: for a load that is held back the address is enough. */
 enum l1_answer l1_foresee_held(struct l1 *c, uint64_t addr, const struct l1_absence *a)
 {
     if (!a->is_known || a->arrivals != *l1_arrivals_of(c, addr) || c->is_special) return L1_HIT;
@@ -251,7 +253,8 @@ enum l1_answer l1_foresee_held(struct l1 *c, uint64_t addr, const struct l1_abse
     return l1_foresee_absent(c, true, true, a->set);
 }
 
-/* Of a load that is not new, only the merge of all of it is known. Mechanisms are not asked about that. */
+/* Of a load that is not new, only a merge of all its sectors is known. Mechanisms are not asked about
+ * merges. */
 enum l1_answer l1_foresee(struct l1 *c, const struct l1_txn *t, bool is_held, struct l1_absence *a)
 {
     const uint32_t arrivals = *l1_arrivals_of(c, t->addr);
@@ -277,7 +280,7 @@ void l1_keep_vote(struct l1 *c, const struct l1_txn *t, bool may_go)
 }
 
 #ifndef NDEBUG
-/* What the plain rules say of a load that hooks.may_miss holds back: the hook is not asked. */
+/* The answer of the plain rules on a load that hooks.may_miss holds back: the hook is not asked. */
 static enum l1_answer l1_ask_held(struct l1 *c, const struct l1_txn *t)
 {
     struct l1_plan p = l1_no_way(t);
@@ -319,7 +322,7 @@ void l1_charge_foreseen(struct l1 *c, enum l1_answer cause, const struct l1_txn 
 
 bool l1_has_port(const struct l1 *c, tick now) { return l1_port_is_free(c, now); }
 
-/* ---- what is done ---- */
+/* ---- loads that are done ---- */
 
 bool l1_has_acknowledged(const struct l1 *c) { return c->has_acknowledged; }
 
@@ -338,7 +341,7 @@ bool l1_missed_hit(struct l1 *c, tick now, uint32_t *token)
 
 static inline tick l1_next_cycle(const struct l1 *c) { return c->last + c->clock.period; }
 
-/* What only some machines, or moments, have. */
+/* Work that only some machines have, or that is seldom there. */
 static tick l1_wake_special(const struct l1 *c, tick next)
 {
     tick wake = c->is_flushing ? next : TICK_NEVER;
@@ -357,5 +360,5 @@ HOT tick l1_wake_past_hits(const struct l1 *c)
     if (sm_port_has_work(c->port) || c->offers_next) return next;
     wake_at(&wake, sm_port_reply_at(c->port));
     if (UNLIKELY(c->is_special)) wake_at(&wake, l1_wake_special(c, next));
-    return MAX(wake, next); /* what is overdue comes in the next cycle */
+    return MAX(wake, next); /* overdue work is done in the next cycle */
 }

@@ -1,8 +1,8 @@
-/* l1_store.c: what stores and atomics do that were admitted (l1_admit.h), and the accesses of ideal machines.
- */
+/* l1_store.c: what stores and atomics do after they are admitted (l1_admit.h), and the accesses of ideal
+ * machines. */
 #include "mem/l1_miss.h"
 
-/* A line that a write makes old. One that is on its way is dropped when it arrives. */
+/* A write makes this line old. A line that is under way is dropped when it arrives. */
 static void l1_evict_written(struct l1 *c, tick now, uint64_t addr, uint32_t line)
 {
     uint32_t entry = l1_find_mshr(c, addr, line);
@@ -52,7 +52,7 @@ static enum l1_answer l1_store_line(struct l1 *c, tick now, const struct l1_txn 
     return L1_MISS;
 }
 
-/* Reads what a store does not cover, and keeps the store's sectors dirty from now on. */
+/* Reads the sectors that a store does not cover; the store's sectors are dirty from now on. */
 static enum l1_answer l1_store_reads(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p)
 {
     enum l1_answer a = l1_commit_read(c, now, t, p);
@@ -69,7 +69,7 @@ static void l1_store_held(struct l1 *c, const struct l1_txn *t, const struct l1_
 
 /* ---- ideal machines ---- */
 
-/* Nothing takes time and nothing travels: the access is answered in this very cycle. */
+/* Nothing takes time and nothing travels: the access is answered in the same cycle. */
 COLD static void l1_ideal(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p)
 {
     if (t->is_prefetch) return;
@@ -84,7 +84,7 @@ COLD static void l1_ideal(struct l1 *c, tick now, const struct l1_txn *t, const 
     l1_count(c, t, CACHE_HIT);
 }
 
-/* Performed when its time has come, or at once when nobody waits. */
+/* Performed when its time has come, or at once when nothing waits for its result. */
 COLD static void l1_fixed_atomic(struct l1 *c, tick now, const struct l1_txn *t)
 {
     uint32_t line;

@@ -1,13 +1,13 @@
 /* l1_take.c: misses that a mechanism takes (hooks.take_miss), and what else it may ask.
  *
  * A taken miss holds an MSHR, so that later loads of the line merge with it, until it is answered or goes on
- * to the L2, and a line where the mechanism claims lines. Those that are delayed stand in a list in the order
- * of their times, one for each MSHR at most.
+ * to the L2. Where the mechanism claims lines, it also holds a line. Delayed misses are in a list in the
+ * order of their times, at most one for each MSHR.
  *
  * Invariants. (1) A HIT or FILL is answered at its time, whatever waits before it. (2) A miss without a line
- * takes it together with its entry of the miss queue, when it goes on. (3) One claimed miss at a time keeps
- * an entry of the miss queue: without this, new accesses, whose turn comes after the port has sent a request,
- * would take every entry before a claim, whose turn comes before. */
+ * takes its line together with its entry of the miss queue, when it goes on. (3) One claimed miss at a time
+ * keeps an entry of the miss queue for itself. Otherwise new accesses would take every entry before a claim:
+ * their turn comes after the port has sent a request, the turn of claims before that. */
 #include "mem/l1_miss.h"
 
 /* ---- delays ---- */
@@ -21,8 +21,8 @@ static void l1_delay(struct l1 *c, tick ready, uint32_t entry, enum l1_take take
     c->has_due = true;
 }
 
-/* What late ones wait for, a line or an entry of the miss queue, comes with a tick, or with an access or the
- * end of a claim after the newest one. */
+/* Overdue misses wait for a line or an entry of the miss queue. These become free in a tick, or after an
+ * access or the end of a claim that is newer than the last attempt. */
 tick l1_due_next(const struct l1 *c, tick next)
 {
     const bool has_acted = c->has_pipe || c->port_time == c->last || c->claim_time == c->last;
@@ -32,7 +32,7 @@ tick l1_due_next(const struct l1 *c, tick next)
 
 /* ---- answers ---- */
 
-/* The taken miss as a reply would name it. */
+/* Describes the taken miss as a reply would. */
 static struct req l1_taken_req(const struct l1 *c, uint32_t entry)
 {
     const struct l1_taken *k = &c->taken[entry];
@@ -42,7 +42,7 @@ static struct req l1_taken_req(const struct l1 *c, uint32_t entry)
     return r;
 }
 
-/* A HIT gives the MSHR back that it found free. */
+/* A HIT frees the MSHR that it found. */
 static void l1_move_aside(struct l1 *c, tick now, uint32_t entry)
 {
     if (!c->hits_kept) return;
@@ -71,7 +71,7 @@ static void l1_answer_fill(struct l1 *c, tick now, uint32_t entry)
     l1_fill(c, now, &r);
 }
 
-/* The line that it takes now is its MSHR's from now on. */
+/* The MSHR of the miss owns this line from now on. */
 static void l1_give_line(struct l1 *c, uint32_t entry, uint32_t line)
 {
     struct mshr_entry *e = &c->mshr.entries[entry];
@@ -89,8 +89,9 @@ static void l1_find_line(struct l1 *c, tick now, uint32_t entry, const struct l1
     if (line != CACHE_NO_LINE) l1_give_line(c, entry, line);
 }
 
-/* With claims_lines a claimed miss may have no line: its warp may not allocate, but a load that may has
- * merged with it. It does not wait for one: claims that end later may hold all lines of the set. */
+/* With claims_lines a claimed miss may have no line: its warp may not allocate, but a load that may allocate
+ * has merged with it. It does not wait for a line, because claims that end later may hold all lines of the
+ * set. */
 static bool l1_goes_without(const struct l1 *c, const struct l1_plan *p)
 {
     return c->hooks.claims_lines && !cache_has_victim(&c->cache, p->set);
@@ -101,7 +102,7 @@ static bool l1_go_on(struct l1 *c, tick now, uint32_t entry, bool is_claim)
 {
     struct l1_txn *t = &c->taken[entry].txn;
     const struct mshr_entry *e = &c->mshr.entries[entry];
-    t->is_prefetch = e->is_prefetch; /* a load may have come meanwhile */
+    t->is_prefetch = e->is_prefetch; /* a load may have merged with it */
     struct l1_plan p = {.way = L1_WAY_MISS, .entry = entry, .missing = c->taken[entry].sectors};
     bool is_there = cache_look_up(&c->cache, t->addr, t->sectors, &p.line) != CACHE_MISS;
     p.takes_line = l1_takes_line(c, !is_there, e->may_keep && !e->doomed);
@@ -143,7 +144,7 @@ COLD void l1_call_level(struct l1 *c, tick now)
                       c->port->misses.ring.capacity);
 }
 
-/* The MSHR of a taken miss; with hooks.claims_lines its line, unless nothing is to be kept. */
+/* Takes the MSHR of a taken miss and, with hooks.claims_lines, its line, unless nothing is to be kept. */
 static void l1_open_taken(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p, uint32_t victim,
                           bool has_line)
 {
@@ -154,7 +155,7 @@ static void l1_open_taken(struct l1 *c, tick now, const struct l1_txn *t, struct
     if (line != CACHE_NO_LINE) c->cache.lines[line].mshr = p->entry;
 }
 
-/* Room for the line of a miss that may be claimed: as a store that takes a line, it needs no entry of the
+/* Room for the line of a miss that may be claimed: like a store that takes a line, it needs no entry of the
  * miss queue beside that of a write-back. */
 static uint32_t l1_claim_room(struct l1 *c, tick now, uint64_t addr)
 {
@@ -187,8 +188,8 @@ COLD enum l1_answer l1_ask_taker(struct l1 *c, tick now, const struct l1_txn *t,
 
 /* ---- what a mechanism may do ---- */
 
-/* The claim acts: what waits for the miss queue is not this one any more. It may do so after this cycle's
- * offer of an access that is being refused: the next one may have another answer. */
+/* The claim acts, so it is not the one that waits for the miss queue any more. It may act after this cycle's
+ * offer of an access that is being refused: the next offer may have another answer. */
 static void l1_end_claim(struct l1 *c, tick now, uint32_t entry)
 {
     assert(c->mshr.entries[entry].used && c->taken[entry].sectors);

@@ -1,14 +1,14 @@
-/* l2.c: a slice of the L2 cache: its life and the order of its stages in a cycle.
+/* l2.c: a slice of the L2 cache: creation and end, and the order of its stages in a cycle.
  *
- * The stages run from the last to the first, so that room made by one is used by the one before in the
- * same cycle: fill done, reply, write-back, fill start, tags, entry. An access queue (the link `in`) would
- * limit the slice to its depth in each tag_latency if requests stayed in it for that time; so they pass on
- * into a pipeline of one request a cycle, which stands still when its last stage does. Then the access
- * queue fills, and its occupancy is what the thesis plots.
+ * The stages run from the last to the first, so that a stage can use room that a later stage made in the same
+ * cycle: fill done, reply, write-back, fill start, tags, entry. If requests stayed in the access queue (the
+ * link `in`) for tag_latency, the slice would be limited to the depth of the queue in each such time. So they
+ * go on into a pipeline of one request a cycle, which stops when its last stage stops. The access queue then
+ * fills up; the thesis plots its occupancy.
  *
- * Laws. stalled cycles = sum over the causes; accesses = hits + pending hits + misses. Stalls are charged
- * as intervals between ticks: whatever can change the cause also wakes the slice, so that skipping changes
- * no count. */
+ * Laws. stalled cycles = sum over the causes; accesses = hits + pending hits + misses. Stalls are charged as
+ * intervals between ticks: whatever can change the cause also wakes the slice, so skipped cycles change no
+ * count. */
 #include "mem/l2_admit.h"
 #include "mem/l2_claim_impl.h"
 #include "mem/l2_sleep.h"
@@ -19,8 +19,8 @@
 /* Requests in an infinite slice: more than the links of a machine ever hold. */
 enum { INFINITE_REQUESTS = 16384 };
 
-/* Requests that the pipeline holds: one for each L2 cycle of the fixed latency. With a slow core that would
- * be millions, more than there can be requests; the bound is that of l2.pipeline. */
+/* Requests that the pipeline holds: one for each L2 cycle of the fixed latency. With a slow core clock that
+ * would be millions, more than there can be requests; the bound is that of l2.pipeline. */
 static uint32_t l2_pipe_depth(const struct l2_slice *s)
 {
     enum { STAGES_MAX = 65536 };
@@ -119,7 +119,7 @@ void l2_settle(struct l2_slice *s, tick now)
     s->stall_since += cycles * s->period;
 }
 
-/* The head of the access queue goes into the pipeline. */
+/* Moves the head of the access queue into the pipeline. */
 HOT NOINLINE static void l2_take_request(struct l2_slice *s, tick now)
 {
     const uint32_t id = link_pop(s->in, now);
@@ -128,7 +128,7 @@ HOT NOINLINE static void l2_take_request(struct l2_slice *s, tick now)
     s->closed_from = l2_pipe_closes(&s->pipe, s->pipe.ring.capacity, s->late_slots);
 }
 
-/* From the access queue into the pipeline: one request a cycle. */
+/* Moves one request a cycle from the access queue into the pipeline. */
 static inline void l2_enter(struct l2_slice *s, tick now)
 {
     if (UNLIKELY(l2_has_claims(s)))
@@ -148,7 +148,7 @@ static void l2_cycle(struct l2_slice *s, tick now)
     if (s->has_fills) l2_start_fill(s, now);
     if (UNLIKELY(l2_has_claims(s))) l2_choose_pipe(s, now);
     if (s->head_ready <= now) l2_access(s, now);
-    /* A write-back that this cycle made, a reply that is complete at once. */
+    /* a write-back made in this cycle; a reply that is complete at once */
     if (s->victim != REQ_NONE) l2_send_victim(s, now);
     if (s->latch_ready <= now && !s->replied) l2_send_latch(s, now);
     if (UNLIKELY(l2_has_claims(s))) l2_claims_cycle(s, now);
@@ -187,7 +187,7 @@ COLD void l2_fill_from_host(struct l2_slice *s, uint64_t line_addr)
     if (outcome == CACHE_HIT || outcome == CACHE_HIT_RESERVED || outcome == CACHE_RESERVATION_FAIL) return;
     if (outcome == CACHE_MISS) {
         line = cache_victim(&s->cache, local);
-        if (s->cache.lines[line].dirty) return; /* a copy writes nothing back */
+        if (s->cache.lines[line].dirty) return; /* a copy writes no line back */
     }
     if (s->cache.lines[line].reserved) return;
     cache_reserve(&s->cache, line, local, 0);

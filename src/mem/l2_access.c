@@ -1,20 +1,21 @@
-/* l2_access.c: the tag stage: one request an L2 cycle, in order. Whether the head goes on is decided by
- * l2_admit; here it takes effect.
+/* l2_access.c: the tag stage: one request an L2 cycle, in order. l2_admit decides whether the head goes on;
+ * this file performs the request.
  *
- * Write misses allocate. A sector that was written in part and not fetched is dirty but not valid: a read
- * of it is a sector miss, and its write-back needs no fetch. Without sectors the same holds for the line.
+ * Write misses allocate. A sector that was written in part and not fetched is dirty but not valid: a read of
+ * it is a sector miss, and its write-back needs no fetch. In a cache without sectors the same holds for the
+ * line.
  *
- * Invariants. (1) A request that goes on has all that it needs: nothing is undone. (2) A line with an MSHR
- * entry that waits for data has reserved sectors and is never replaced. (3) A read or atomic in a chain
- * waits for all sectors of its line that are on their way.
+ * Invariants. (1) A request that goes on has everything that it needs: nothing is undone. (2) A line with an
+ * MSHR entry that waits for data has reserved sectors and is never replaced. (3) A read or atomic in a chain
+ * waits for all sectors of its line that are under way.
  *
- * Left out: bytes of a sector (two partial writes never make a whole sector). */
+ * Left out: bytes of a sector (two partial writes never make a complete sector). */
 #include "mem/l2_admit.h"
 #include "mem/l2_claim_impl.h"
 
 /* ---- the head ---- */
 
-/* The tags are asked in a later cycle: the host has fetched them by then. */
+/* The tags are looked up in a later cycle: the host has prefetched them by then. */
 HOT void l2_new_head(struct l2_slice *s)
 {
     const struct l2_timed *head = l2_ring_front(&s->pipe);
@@ -54,8 +55,8 @@ void l2_count(struct l2_slice *s, const struct req *r, enum cache_outcome outcom
     l2_count_data(s, r);
 }
 
-/* The head waits; the link that it waits for wakes the slice. A request that lacks a line, an MSHR or the
- * miss queue counts as a fail, once. */
+/* The head waits; the link that it waits for wakes the slice. A request that lacks a line, an MSHR or room in
+ * the miss queue counts as a fail, once. */
 static void l2_wait(struct l2_slice *s, const struct req *r, enum l2_stall cause, tick now)
 {
     l2_charge(s, cause, now);
@@ -66,9 +67,9 @@ static void l2_wait(struct l2_slice *s, const struct req *r, enum l2_stall cause
     s->head_failed = true;
 }
 
-/* ---- what goes on ---- */
+/* ---- a head that goes on ---- */
 
-/* Into the latch: `ready` is when its data has passed the port. */
+/* Puts a reply into the latch: `ready` is when its data has passed the port. */
 static void l2_reply(struct l2_slice *s, uint32_t id, tick ready, tick since)
 {
     s->latch = id;
@@ -90,7 +91,7 @@ static void l2_read_hit(struct l2_slice *s, uint32_t id, struct req *r, tick now
     if (r->kind == REQ_ATOMIC) s->cache.lines[s->head_line].dirty |= cache_mask(&s->cache, r->sectors);
 }
 
-/* The token of a DRAM request is its line: the fill need not look it up. */
+/* The token of a DRAM request is its line, so the fill need not look it up. */
 static uint32_t l2_dram_request(struct l2_slice *s, const struct req *cause, uint64_t addr, uint32_t sectors,
                                 enum req_kind kind, tick now)
 {
@@ -133,7 +134,7 @@ static void l2_fetch(struct l2_slice *s, const struct req *r, struct l2_plan *pl
     s->stats.mshr_max = MAX(s->stats.mshr_max, s->mshr.used);
 }
 
-/* Write-back of the old line, the line itself, and the fetch. */
+/* Writes the old line back, takes the line, and sends the fetch. */
 static void l2_take_line(struct l2_slice *s, const struct req *r, struct l2_plan *plan, tick now)
 {
     if (plan->evict) l2_evict(s, r, plan, now);
@@ -179,14 +180,15 @@ static void l2_write(struct l2_slice *s, uint32_t id, struct req *r, struct l2_p
         l2_write_line(s, r);
     }
     s->stats.write_allocs += plan->allocates;
-    if (is_hit || !s->fill_port) /* else its bytes enter the line with the fill */
+    if (is_hit || !s->fill_port) /* otherwise its bytes enter the line with the fill */
         l2_use_port(s, now, l2_port_cycles(s, r->write_bytes), &s->counts.port_write);
     l2_reply(s, id, now, TICK_NEVER);
     l2_tell_write(s, r);
     r->l2_hit = is_hit;
 }
 
-/* True: the head is not for the tags; a mechanism has taken it, or it waits until there is room. */
+/* True: the head does not go to the tags; a mechanism has taken it, or it waits until the mechanism has
+ * room. */
 static bool l2_gives_head(struct l2_slice *s, uint32_t id, tick now)
 {
     const enum l2_take answer = l2_offer_head(s, id, now);

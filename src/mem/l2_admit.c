@@ -1,15 +1,15 @@
-/* l2_admit.c: the rules of the tag stage: what the head needs, in which order it is asked for, and to
- * which cause a head that waits is charged.
+/* l2_admit.c: the rules of the tag stage: what the head needs, in which order this is checked, and to which
+ * cause a waiting head is charged.
  *
- * Order (thesis 3.4.2, Figure 3.8). A hit or a write, which replies now, needs a slot of the response
- * queue (bp-ICNT), then the data port. A miss needs a line of its set, then the miss queue (bp-DRAM), then
- * an MSHR, then the port, if it writes a line back. With l2.wait_for_all, as in GPGPU-Sim's slices
- * (l2cache.cc, 3.2.2 and 4.2), every head needs miss queue, response queue and port, in this order, before
- * the tags answer.
+ * Order (thesis 3.4.2, Figure 3.8). A hit or a write, which replies at once, needs a slot of the response
+ * queue (bp-ICNT), then the data port. A miss needs a line of its set, then the miss queue (bp-DRAM), then an
+ * MSHR, then the port, if it writes a line back. With l2.wait_for_all, as in GPGPU-Sim's slices (l2cache.cc,
+ * 3.2.2 and 4.2), every head needs miss queue, response queue and port, in this order, before the tags
+ * answer.
  *
- * A reply takes its slot in the response queue at the tags, though its data passes the port first: else a
- * slice whose port (four cycles a line) is faster than its way into the crossbar (five flits) would seem
- * to wait for the port. */
+ * A reply takes its slot in the response queue at the tags, although its data passes the port first.
+ * Otherwise a slice whose port (four cycles a line) is faster than its way into the crossbar (five flits)
+ * would seem to wait for the port. */
 #include "mem/l2_admit.h"
 
 /* A slot of the response queue and the data port. */
@@ -20,7 +20,7 @@ static enum l2_stall l2_admit_reply(const struct l2_slice *s, tick now)
     return L2_GOES_ON;
 }
 
-/* l2.wait_for_all: what any request may need. */
+/* l2.wait_for_all: everything that any request may need. */
 static enum l2_stall l2_admit_any(const struct l2_slice *s, tick now, struct l2_plan *plan)
 {
     if (!l2_dram_has_room(s, now)) return L2_STALL_DRAM;
@@ -28,14 +28,14 @@ static enum l2_stall l2_admit_any(const struct l2_slice *s, tick now, struct l2_
     return l2_admit_reply(s, now);
 }
 
-/* An entry whose data has come and whose replies are leaving takes no more. */
+/* An entry whose data has come and whose replies are leaving takes no further requests. */
 static bool l2_has_mshr(const struct l2_slice *s, uint32_t entry, bool joins)
 {
     if (entry == MSHR_NONE) return mshr_has_room(&s->mshr);
     return s->mshr.entries[entry].sectors && (!joins || mshr_can_merge(&s->mshr, entry));
 }
 
-/* Sectors of the request that its line neither has nor waits for. */
+/* Sectors of the request that its line does not have and does not wait for. */
 static uint32_t l2_missing(const struct l2_slice *s, const struct req *r)
 {
     if (s->head_outcome == CACHE_MISS || !s->is_sectored) return l2_moved(s, r->sectors);

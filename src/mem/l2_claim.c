@@ -47,7 +47,7 @@ static void send_to_dram(struct l2_slice *s, tick now, const struct l2_dram_acce
     }
 }
 
-/* ---- life ---- */
+/* ---- creation and end ---- */
 
 void l2_use_taker(struct l2_slice *s, const struct l2_taker *taker)
 {
@@ -66,7 +66,7 @@ bool l2_claims_idle(const struct l2_claims *c)
 
 uint32_t l2_parked(const struct l2_slice *s) { return s->claims ? s->claims->parked : 0; }
 
-/* ---- what the slice asks ---- */
+/* ---- calls of the slice ---- */
 
 enum l2_take l2_offer_head(struct l2_slice *s, uint32_t id, tick now)
 {
@@ -124,8 +124,8 @@ static bool leaves(const struct l2_slice *s, uint32_t line)
     return l->used && !s->claims->keeps(s->claims->taker.ctx, l->addr);
 }
 
-/* One line a cycle, while nothing else waits for DRAM. Lines that stay take no time. A line that waits for
- * data, such as the helper's code, leaves when it has come. */
+/* Drops one line a cycle, while nothing else waits for DRAM. Lines that stay take no time. A line that waits
+ * for data, such as the helper's code, leaves when the data has come. */
 static void drop_line(struct l2_slice *s, tick now)
 {
     struct l2_claims *c = s->claims;
@@ -163,7 +163,7 @@ void l2_claims_cycle(struct l2_slice *s, tick now)
     send_dram(s, now);
 }
 
-/* ---- what the taker does ---- */
+/* ---- calls of the taker ---- */
 
 void l2_apply_claim(struct l2_slice *s, uint32_t id) { l2_apply_atomic(s, req_at(s->pool, id)); }
 
@@ -176,7 +176,7 @@ void l2_answer_claim(struct l2_slice *s, uint32_t id)
     r->is_parked = false;
     c->live--;
     chain_push(s, &c->replies, id);
-    s->act_at = 0; /* where it is not answered in a tick, the next one acts */
+    s->act_at = 0; /* if it is not answered in a tick, the next tick acts */
 }
 
 void l2_park_claim(struct l2_slice *s, uint32_t id)

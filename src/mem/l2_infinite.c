@@ -1,10 +1,10 @@
-/* l2_infinite.c: the slice of the thesis's P_inf (3.3): the tags say hit or miss, but there are no queues,
- * ports or MSHRs, and DRAM is a number. A request takes what it would on an idle machine: the latency and its
- * data's time on the port, and infinite_miss core cycles more for a miss. A request for a line that is on its
- * way waits for it. */
+/* l2_infinite.c: the slice of the thesis's P_inf (3.3): the tags decide hit or miss, but there are no queues,
+ * ports or MSHRs, and DRAM is a fixed latency. A request takes as long as on an idle machine: the latency and
+ * the time of its data on the port, and infinite_miss core cycles more for a miss. A request for a line that
+ * is under way waits for it. */
 #include "mem/l2_slice.h"
 
-/* Lines are replaced at once, also those that are on their way. */
+/* Lines are replaced at once, also those that are under way. */
 COLD static uint32_t l2_infinite_allocate(struct l2_slice *s, uint64_t local)
 {
     uint32_t line = cache_victim(&s->cache, local);

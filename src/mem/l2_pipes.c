@@ -1,7 +1,8 @@
 /* l2_pipes.c: the two pipelines of a slice with a taker: see l2_claim.h. Both have the latency of a slice's
- * one pipeline; one request a cycle enters one of them, and one a cycle is at the tags. The pipeline at the
- * tags is l2_slice.pipe, with the slice's fields of the head; the other one waits in l2_claims.other. A
- * head's address within the slice is read once, when it becomes the head: the tags write over it (req.h). */
+ * single pipeline; one request a cycle enters one of them, and one a cycle is at the tags. The pipeline at
+ * the tags is l2_slice.pipe, with the slice's fields of the head; the other one waits in l2_claims.other. A
+ * head's address within the slice is read once, when the request becomes the head, because the tags overwrite
+ * it (req.h). */
 #include "mem/l2_admit.h"
 #include "mem/l2_claim_impl.h"
 
@@ -15,7 +16,7 @@ static struct l2_ring *message_pipe(struct l2_slice *s)
     return s->claims->has_messages ? &s->pipe : &s->claims->other.pipe;
 }
 
-/* What closes a pipeline (l2_pipe_closes) closes the crossbar's gate instead. */
+/* A condition that closes a pipeline (l2_pipe_closes) closes the crossbar's gate instead. */
 static void set_gate(struct l2_slice *s)
 {
     struct l2_claims *c = s->claims;

@@ -1,19 +1,20 @@
-/* l2_port.c: the parts of a slice that move data: the one data port, the fills and write-backs that share
- * it with reads and writes, and the path of replies to the response queue.
+/* l2_port.c: the parts of a slice that move data: the one data port, the fills and write-backs that share it
+ * with reads and writes, and the path of replies to the response queue.
  *
- * With l2.fill_port, fills have a port of their own of the same width, as in GPGPU-Sim from 3.2.2 on, and
- * a write that misses goes into its line there; without it an ongoing fill keeps reads and writes waiting,
- * as the thesis describes it (3.4.2).
+ * With l2.fill_port, fills have a port of their own of the same width, as in GPGPU-Sim from 3.2.2 on, and a
+ * write that misses goes into its line through it; without it an ongoing fill keeps reads and writes waiting,
+ * as the thesis describes (3.4.2).
  *
- * The port moves port_bytes in an L2 cycle (32 in the thesis's Table 3.1: a line of 128 bytes takes four).
- * A fill takes it before new accesses do. A reply of the tag stage waits in a latch until its data has
- * passed the port; requests that were merged with a miss get the data as it is filled and take no port
- * time of their own.
+ * The port moves port_bytes in an L2 cycle (32 in the thesis's Table 3.1: a line of 128 bytes takes four). A
+ * fill takes the port before new accesses do. A reply of the tag stage waits in a latch until its data has
+ * passed the port; requests that were merged with a miss get the data as it is filled and take no port time
+ * of their own.
  *
- * Invariants. (1) The port does one thing at a time, and nothing is put on it while it is busy, but a
- * write behind the write-back that it causes. (2) At most one reply a cycle enters the response queue;
- * those of fills go first, and are finitely many, so that none waits for ever. (3) Atomics of a chain take
- * effect when the fill is complete, in the order of the chain: before any later access of the line. */
+ * Invariants. (1) The port does one thing at a time, and nothing is put on it while it is busy, except a
+ * write behind the write-back that it causes. (2) At most one reply a cycle enters the response queue.
+ * Replies of fills go first; they are finitely many, so every reply leaves at some time. (3) Atomics of a
+ * chain take effect when the fill is complete, in the order of the chain: before any later access of the
+ * line. */
 #include "mem/l2_admit.h"
 #include "mem/l2_claim_impl.h"
 
@@ -56,7 +57,7 @@ static void l2_queue_chain(struct l2_slice *s, uint32_t entry)
 {
     struct mshr_entry *e = &s->mshr.entries[entry];
     l2_apply_chain(s, e);
-    if (e->head == REQ_NONE) { /* only writes waited, and those are answered when they are accepted */
+    if (e->head == REQ_NONE) { /* only writes waited, and writes are answered when they are accepted */
         mshr_release(&s->mshr, entry);
         return;
     }
@@ -130,7 +131,7 @@ void l2_drain_one(struct l2_slice *s, tick now)
     s->drains = s->drain.ring.count != 0;
 }
 
-/* Does not touch the request: what is counted of it stands beside the latch. */
+/* Does not touch the request: the latch holds what is counted of it. */
 void l2_send_latch(struct l2_slice *s, tick now)
 {
     if (!l2_can_push_reply(s, now)) return;
@@ -140,7 +141,7 @@ void l2_send_latch(struct l2_slice *s, tick now)
     s->latch_ready = TICK_NEVER;
 }
 
-/* ---- write-backs: one at a time may wait for the miss queue, so that a queue of depth one is enough ---- */
+/* ---- write-backs: at most one waits for the miss queue, so that a queue of depth one is enough ---- */
 void l2_send_victim(struct l2_slice *s, tick now)
 {
     if (!l2_dram_has_room(s, now)) {

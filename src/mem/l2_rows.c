@@ -1,5 +1,5 @@
-/* l2_rows.c: the tables of an L2 slice: its parameters, its statistics and how they follow from what it
- * counts. Values of the thesis's Fermi (Tables 3.1 and 3.3) and, where that is silent, of GPGPU-Sim 3.2.2. */
+/* l2_rows.c: the tables of an L2 slice: its parameters, its statistics and how they follow from its counts.
+ * Values of the thesis's Fermi (Tables 3.1 and 3.3) and, where it gives none, of GPGPU-Sim 3.2.2. */
 #include "mem/l2_slice.h"
 
 static const char *const write_miss_names[] = {"fetch", "lazy", "fetch_partial", NULL};

@@ -1,21 +1,21 @@
 /* l2_sleep.c: when a slice next has something to do.
  *
- * Whatever waits for room in a link is woken by that link, whatever waits for a line or an MSHR by the
- * fill. All other events have a time: they set act_at. Until then the slice runs only to take requests
- * from the access queue into its pipeline.
+ * A link wakes what waits for room in it; a fill wakes what waits for a line or an MSHR. All other events
+ * have a time, and set act_at. Until then the slice runs only to move requests from the access queue into its
+ * pipeline.
  *
  * A stall that the next cycle would find is charged without that cycle: l2_foresee asks the rule itself
- * (l2_admit) as of that cycle. It may rely on the answer as long as the answer cannot change without a
- * wake: all that changes the slice's own state is a cycle in which all stages run, and that asks again. */
+ * (l2_admit) for that cycle. It may rely on the answer as long as the answer cannot change without a wake:
+ * the slice's own state changes only in a cycle in which all stages run, and such a cycle asks again. */
 #include "mem/l2_sleep.h"
 
 #include "mem/l2_admit.h"
 #include "mem/l2_claim_impl.h"
 
 /* Predicts the stall that the head will meet when it is at the tags at `at`, if nothing happens before:
- * charges it from then on and returns true. Only the common case is asked, a head that replies while the
- * latch holds another reply. There is no prediction where the access also changes state: it is the
- * first to find the response queue full, or finds new room in the miss queue. */
+ * charges it from then on and returns true. It asks only about the common case, a head that replies while the
+ * latch holds another reply. It predicts nothing where the access also changes state: when it is the first to
+ * find the response queue full, or finds new room in the miss queue. */
 static bool l2_foresee(struct l2_slice *s, tick at)
 {
     if (s->latch_ready <= at || s->latch_ready == TICK_NEVER) return false;
@@ -40,7 +40,7 @@ static void l2_wake_to_enter(struct l2_slice *s, tick now)
     if (l2_enters_at(s, at)) wake_at(&s->wake, at);
 }
 
-/* The next reply can leave: what was refused by the response queue is woken by it. */
+/* When the next reply can leave: the response queue wakes a reply that it refused. */
 static tick l2_reply_time(const struct l2_slice *s, tick now, tick next)
 {
     tick at = TICK_NEVER;
@@ -51,7 +51,7 @@ static tick l2_reply_time(const struct l2_slice *s, tick now, tick next)
     return at;
 }
 
-/* The head can be at the tags, or have the port for which it waits. */
+/* When the head can be at the tags, or have the port for which it waits. */
 static tick l2_head_time(struct l2_slice *s, tick next)
 {
     if (!s->is_stalled) {
@@ -70,7 +70,8 @@ void l2_set_wake(struct l2_slice *s, tick now)
     wake_at(&s->wake, l2_reply_time(s, now, next));
     wake_at(&s->wake, l2_head_time(s, next));
     if (UNLIKELY(l2_has_claims(s))) {
-        /* What the mechanism has sent behind the head took room: the head may wait for another cause now. */
+        /* DRAM accesses that the mechanism sent behind the head took room: the head may now wait for another
+         * cause. */
         const bool may_wait_for_room = s->claims->has_sent && s->is_stalled;
         if (l2_claims_wait(s->claims) || may_wait_for_room) wake_at(&s->wake, next);
         wake_at(&s->wake, MAX(next, l2_other_ready(s->claims)));
@@ -82,7 +83,7 @@ void l2_set_wake(struct l2_slice *s, tick now)
 bool l2_sleeps(const struct l2_slice *s, tick now)
 {
     if (now >= s->act_at || (s->has_fills && s->fill_ready == TICK_NEVER)) return false;
-    /* Room that comes in this tick can be used in the next one: the links are asked as of then. */
+    /* Room that comes in this tick can be used in the next one, so the links are asked about that time. */
     if (s->awaits_reply && l2_out_has_room(s, now + 1)) return false;
     return !s->awaits_dram || link_is_full(s->to_dram, now + 1, 1);
 }

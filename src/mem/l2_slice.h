@@ -16,61 +16,61 @@ struct l2_timed {
 RING_TYPE(l2_ring, struct l2_timed) /* requests in the order of their times */
 RING_TYPE(l2_drain, uint32_t)       /* MSHR entries */
 
-/* What the tag stage and the port count; the statistics follow from it (l2_stats). The first host cache line
- * holds what nearly every request adds to. */
+/* What the tag stage and the port count; l2_stats derives the statistics from it. The first host cache line
+ * holds the counts that nearly every request changes. */
 struct l2_counts {
     uint64_t replies, hit_latency, hits_timed, read_sectors;
     /* cycles */
     uint64_t port_read;
-    /* ICNT, DRAM and PORT are in the first line */
+    /* ICNT, DRAM and PORT are in the first host line */
     tick stall_ticks[L2_STALL_COUNT];
     /* cycles */
     uint64_t port_write, port_fill, port_evict;
     /* bytes of data that writes and atomics brought */
     uint64_t taken_bytes;
-    /* requests, by enum req_kind, class and what the tags said */
+    /* requests, by enum req_kind, class and outcome of the tags */
     uint64_t passed[L2_KINDS][REQ_CLASS_COUNT][L2_OUTCOMES];
     uint64_t fails[L2_KINDS][REQ_CLASS_COUNT];
 };
 
-/* What few slices are. */
+/* Variants that few slices are. */
 enum l2_variant {
     L2_INFINITE = 1,
     /* `claims` is not NULL: a mechanism may take requests */
     L2_CLAIMED = 2
 };
 
-/* Ordered by lines of the host's cache: a tick that finds nothing to do reads the first, one that goes on
- * needs the second and the third, a request at the tags the fourth; then come the parts with their own
- * lines. A time that is not set is TICK_NEVER. */
+/* Fields are ordered by host cache lines: a tick that finds nothing to do reads the first line, one that goes
+ * on needs the second and the third, a request at the tags the fourth; the parts with their own lines follow.
+ * A time that is not set is TICK_NEVER. */
 struct l2_slice {
     tick wake;
-    /* l2_sleep.c: before this time no stage acts but the entry of requests */
+    /* l2_sleep.c: before this time no stage acts except the entry of requests */
     tick act_at;
-    /* the pipeline's head is at the tags */
+    /* when the pipeline's head is at the tags */
     tick head_ready;
-    /* from then on no request enters: l2_pipe_closes */
+    /* from this time on no request enters: l2_pipe_closes */
     tick closed_from;
     tick port_free;
     /* the latch: a reply of the tag stage, and when its data has passed the port */
     tick latch_ready;
     uint32_t latch;
-    /* of the L2 clock */
+    /* period of the L2 clock */
     uint32_t period;
     /* enum l2_variant, a mask */
     uint8_t variant;
-    /* from_dram holds something: the link sets it, the slice clears it */
+    /* from_dram holds something: set by the link, cleared by the slice */
     uint8_t has_fills;
-    /* in the newest cycle the response queue refused a reply, the miss queue a request */
+    /* in the newest cycle, the response queue refused a reply; the miss queue refused a request */
     bool awaits_reply, awaits_dram;
-    /* in this cycle */
+    /* a reply left in this cycle */
     bool replied;
     bool is_stalled, head_failed;
-    /* head_outcome and head_line are what the tags say of the head */
+    /* head_outcome and head_line hold the answer of the tags for the head */
     bool is_probed;
 
     /* second line */
-    /* start of the stall that is not yet charged; may lie ahead (l2_sleep.c) */
+    /* start of the stall that has not been charged; may lie ahead (l2_sleep.c) */
     tick stall_since;
     /* the fill on its port, and when it is complete */
     tick fill_ready;
@@ -79,12 +79,12 @@ struct l2_slice {
     uint32_t victim;
     /* accepted requests on their way to the tags */
     struct l2_ring pipe;
-    /* free slots that to_dram is known to have: nobody else fills it. Kept here because asking the link would
-     * end a wait, and touch a line of the host's cache */
+    /* free slots that to_dram is known to have; only the slice fills it. It is kept here because asking the
+     * link would end a wait, and would touch a host cache line */
     uint32_t dram_room;
     /* enum l2_stall, enum cache_outcome */
     uint8_t stall_cause, head_outcome;
-    /* as in params */
+    /* copies of parameters */
     bool wait_for_all, fill_port;
     /* `drain` is not empty */
     bool drains;
@@ -110,20 +110,21 @@ struct l2_slice {
     struct clock_domain core;
     /* mask */
     uint32_t line_sectors;
-    /* as in params */
+    /* copies of parameters */
     bool is_perfect, is_sectored;
-    /* [sectors]: cycles on the port; those of lines of up to 16 sectors are in this line */
+    /* [sectors]: cycles on the port; the entries for lines of up to 16 sectors are in this host line */
     uint16_t sector_cycles[33];
 
     /* parts */
     _Alignas(HOST_LINE) struct l2_counts counts;
-    /* by addresses within the slice: else a slice of 2^n would use only some of its sets */
+    /* indexed by addresses within the slice: with device addresses, a slice of 2^n would use only some of its
+     * sets */
     _Alignas(HOST_LINE) struct cache cache;
     struct mshr mshr;
-    /* those whose data has come */
+    /* chains whose data has come */
     struct l2_drain drain;
     struct link *to_dram, *from_dram;
-    /* [line]: its device address */
+    /* [line]: device address of the line */
     uint64_t *line_addr;
     void (*apply)(void *ctx, const struct req *r);
     void *apply_ctx;
@@ -138,11 +139,11 @@ struct l2_slice {
     /* [line]: when its fill comes */
     tick *line_ready;
 
-    /* cold */
+    /* fields that are seldom used */
     uint32_t index;
-    /* what a mechanism has taken (l2_claim.h); NULL: none does */
+    /* requests that a mechanism has taken (l2_claim.h); NULL: no mechanism does */
     struct l2_claims *claims;
-    /* rare events are counted here */
+    /* counts of rare events */
     struct l2_stats stats;
 };
 static_assert(offsetof(struct l2_slice, stall_since) == HOST_LINE &&
@@ -158,7 +159,7 @@ static inline struct l2_timed *l2_ring_at(const struct l2_ring *r, uint32_t i)
     return &r->items[ring_index(&r->ring, i)];
 }
 static inline tick l2_next_cycle(const struct l2_slice *s, tick now) { return now + s->period; }
-/* When a request that leaves the access queue now is at the tags: on an edge, as now is. */
+/* When a request that leaves the access queue now is at the tags. Like now, this is an edge. */
 static inline tick l2_at_tags(const struct l2_slice *s, tick now) { return now + s->tags_after; }
 static inline uint32_t l2_port_cycles(const struct l2_slice *s, uint32_t bytes)
 {
@@ -172,7 +173,7 @@ static inline uint32_t l2_sector_cycles(const struct l2_slice *s, uint32_t secto
 {
     return s->sector_cycles[req_sector_count(sectors)];
 }
-/* Sectors that are moved when these are wanted: the whole line in a cache without sectors. */
+/* The sectors that are moved when these are wanted: the whole line in a cache without sectors. */
 static inline uint32_t l2_moved(const struct l2_slice *s, uint32_t sectors)
 {
     return s->is_sectored ? sectors & s->line_sectors : s->line_sectors;
@@ -183,53 +184,53 @@ static inline uint64_t l2_local(const struct l2_slice *s, uint64_t addr)
     return s->to_local ? s->to_local(s->local_ctx, addr) : addr;
 }
 
-/* The request's address within the slice. A pool with an address map has it already. */
+/* The request's address within the slice. With an address map, the pool already holds it. */
 static inline uint64_t l2_local_of(const struct l2_slice *s, const struct req *r)
 {
     return s->pool->map ? r->local : l2_local(s, r->addr);
 }
 
-/* A write takes effect. */
+/* A write takes effect: calls wrote. */
 static inline void l2_tell_write(const struct l2_slice *s, const struct req *r)
 {
     if (UNLIKELY(s->wrote != NULL)) s->wrote(s->wrote_ctx, r);
 }
 
-/* Room in the response queue for one more reply: the one in the latch has its slot already, while its data
- * passes the port. */
+/* Does the response queue have room for one more reply? The reply in the latch already has its slot while its
+ * data passes the port. */
 static inline bool l2_out_has_room(const struct l2_slice *s, tick now)
 {
     return !link_is_full(s->out, now, 1 + (s->latch_ready != TICK_NEVER));
 }
 
-/* The response queue refuses a reply; it wakes the slice when there is room. */
+/* The response queue refuses a reply; it wakes the slice when it has room. */
 static inline void l2_await_reply(struct l2_slice *s, tick now)
 {
     s->awaits_reply = true;
     link_refuse(s->out, now);
 }
 
-/* Room in the miss queue. Nobody else fills it: room that was seen stays until it is used. */
+/* Does the miss queue have room? Only the slice fills it, so room that was seen stays until it is used. */
 static inline bool l2_dram_has_room(const struct l2_slice *s, tick now)
 {
     return s->dram_room || !link_is_full(s->to_dram, now, 1);
 }
 
-/* The slice has found room in the miss queue: it no longer waits for it. */
+/* The slice has found room in the miss queue, and stops waiting for it. */
 static inline void l2_see_room(struct l2_slice *s, tick now)
 {
     if (s->dram_room || !link_can_push(s->to_dram, now)) return;
     s->dram_room = s->to_dram->capacity - link_occupied(s->to_dram, now);
 }
 
-/* The miss queue refuses a request; it wakes the slice when there is room. */
+/* The miss queue refuses a request; it wakes the slice when it has room. */
 static inline void l2_await_dram(struct l2_slice *s, tick now)
 {
     s->awaits_dram = true;
     link_refuse(s->to_dram, now);
 }
 
-/* The head waits from `since` on, which may lie ahead (l2_sleep.c). */
+/* Charges the head's wait from `since` on, which may lie ahead (l2_sleep.c). */
 static inline void l2_charge(struct l2_slice *s, enum l2_stall cause, tick since)
 {
     s->is_stalled = true;
@@ -244,7 +245,7 @@ static inline void l2_send(struct l2_slice *s, uint32_t id, tick now)
     link_push(s->to_dram, now, id);
 }
 
-/* Counts what a request carries: sectors that a read asks for, bytes that a write or an atomic brought. */
+/* Counts the data of a request: sectors that a read asks for, bytes that a write or an atomic brought. */
 static inline void l2_count_data(struct l2_slice *s, const struct req *r)
 {
     if (r->kind == REQ_READ)
@@ -266,8 +267,8 @@ void l2_apply_atomic(struct l2_slice *s, const struct req *r);
 void l2_access(struct l2_slice *s, tick now);
 /* The pipeline has a new head. */
 void l2_new_head(struct l2_slice *s);
-/* Asks the tags what they say of the head: head_outcome, head_line. They are asked again only after a fill
- * has changed them. */
+/* Looks up the tags for the head: head_outcome, head_line. They are looked up again only after a fill has
+ * changed them. */
 void l2_probe_tags(struct l2_slice *s, struct req *r);
 static inline void l2_probe_head(struct l2_slice *s, struct req *r)
 {

@@ -1,8 +1,8 @@
 /* link.c: bounded queues with a latency: the wires between components.
  *
- * A producer counts as blocked from its first refusal until it asks and there is room: however often it
- * asks in between, the counts are the same (invariant 4), and they do not depend on whether it ran before
- * or after the consumer in one tick. */
+ * A producer counts as blocked from its first refusal until it asks and there is room: however often it asks
+ * in between, the counts are the same (invariant 4), and they do not depend on whether it ran before or after
+ * the consumer in a tick. */
 #include "mem/link_ahead.h"
 
 #include "base/hugepage.h"
@@ -65,6 +65,6 @@ void link_refuse(struct link *l, tick now)
         l->waits_since = now;
         l->refusals++;
     }
-    /* A pop earlier in this tick did not wake the producer, which did not wait then. */
+    /* A pop earlier in this tick did not wake the producer, which did not wait at that time. */
     if (l->changed == now && l->pop_count) link_tell_producer(l, now);
 }

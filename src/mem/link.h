@@ -1,17 +1,18 @@
-/* link.h: the only way from one component to another: a bounded queue with a latency, an occupancy
- * histogram and a count of refusals. Values are 32-bit (request ids, or anything the two ends agree on).
+/* link.h: the only way from one component to another: a bounded queue with a latency, an occupancy histogram
+ * and a count of refusals. Values are 32-bit (request ids, or any code that both ends use).
  *
- * Invariants. (1) A value that is pushed at t can be seen at t + latency at the earliest, latency >= 1
- * tick of the producer's period. (2) Room that a pop makes at t can be used from the tick after t on. So
- * neither end sees what the other does in the same tick, and the order in which components run cannot
- * matter. (3) Nothing is ever lost: a push needs room. (4) No count here depends on how often a blocked
- * end asks again, so skipping idle time changes none.
+ * Invariants. (1) A value that is pushed at t can be seen at t + latency at the earliest, latency >= 1 tick
+ * of the producer's period. (2) Room that a pop makes at t can be used from the tick after t on. So neither
+ * end sees what the other does in the same tick, and the order in which components run does not matter. (3)
+ * No value is lost: a push needs room. (4) No count depends on how often a blocked end asks again, so
+ * skipping idle time changes none.
  *
- * The rule. link_is_full says whether a link takes a value at a time; all that asks or refuses rests on it.
+ * The rule. link_is_full says whether a link takes a value at a given time; all functions that ask or refuse
+ * use it.
  *
- * Waking. A component's tick begins with wake = TICK_NEVER; whatever it does lowers wake, and it ends with
- * wake_at(link_next(in)) for each link that it reads. Where it wants to push, it asks link_can_push in
- * every tick: after a refusal the pop that makes room wakes it. */
+ * Waking. A component's tick begins with wake = TICK_NEVER; each action lowers wake, and the tick ends with
+ * wake_at(link_next(in)) for each link that the component reads. A producer calls link_can_push in every tick
+ * in which it wants to push: after a refusal, the pop that makes room wakes it. */
 #ifndef HEDDLE_LINK_H
 #define HEDDLE_LINK_H
 
@@ -25,9 +26,9 @@ struct link_slot {
     uint32_t value;
 };
 
-/* The first cache line of the host is all that asking and peeking touch. The oldest value is in it;
- * `slots` holds those behind it. A push and a pop also touch the time at their count. A link stays where
- * it was made. */
+/* Asking and peeking touch only the first cache line of the host. The oldest value is in it; `slots` holds
+ * the values behind it. A push and a pop also touch the time at their count. A link is never moved in
+ * memory. */
 enum { LINK_SLOTS_MAX = 1 << 16, LINK_FEW = 10 };
 struct link {
     /* when the oldest value can be seen; TICK_NEVER: empty */
@@ -35,15 +36,15 @@ struct link {
     /* when count last changed */
     tick changed;
     struct link_slot *slots;
-    /* set to the time at which the consumer may go on; may be NULL */
+    /* set to the time from which on the consumer may act; may be NULL */
     tick *consumer_wake;
-    /* set to 1 with it; may be NULL (link_ahead.h) */
+    /* set to 1 together with it; may be NULL (link_ahead.h) */
     uint8_t *consumer_note;
     uint32_t head_value;
     /* ticks */
     uint32_t latency;
     uint32_t capacity, count;
-    /* pops at `changed`: not free yet in that tick */
+    /* pops at `changed`: their slots are not free yet in that tick */
     uint16_t pop_count;
     /* the low bits (slot_mask) are the slot of the value behind the oldest */
     uint16_t next;
@@ -56,7 +57,7 @@ struct link {
     tick *count_ticks;
     uint64_t pops;
     tick few_ticks[LINK_FEW];
-    /* as the consumer's */
+    /* like the consumer's */
     tick *producer_wake;
     uint8_t *producer_note;
     /* the first refusal of this wait */
@@ -64,9 +65,9 @@ struct link {
     char third[8];
 
     /* fourth line */
-    /* times that the producer had to wait, not times that it asked */
+    /* how often the producer had to wait, not how often it asked */
     uint64_t refusals;
-    /* from the first refusal to the first success, summed */
+    /* sum of the times from the first refusal to the next success */
     tick blocked_ticks;
     const char *name;
     char rest[HOST_LINE - 24];
@@ -76,15 +77,15 @@ static_assert(offsetof(struct link, count_ticks) == HOST_LINE && sizeof(struct l
 
 void link_init(struct link *l, const char *name, uint32_t capacity, tick latency, tick *producer_wake,
                tick *consumer_wake);
-/* Who is woken from now on: the producer when there is room, the consumer when it can see a value. NULL:
- * nobody. */
+/* Sets who is woken: the producer when there is room, the consumer when it can see a value. NULL: not
+ * woken. */
 void link_join(struct link *l, tick *producer_wake, tick *consumer_wake);
 void link_free(struct link *l);
 /* [count]: the level of a queue of this capacity; the caller frees it. */
 uint8_t *link_levels(uint32_t capacity);
 /* The producer waits from now on, until it asks and there is room. */
 void link_refuse(struct link *l, tick now);
-/* Adds the time that was spent at each level, while not empty, up to the last change. */
+/* Adds the time spent at each level, while not empty, up to the last change. */
 void link_add_levels(const struct link *l, uint64_t sum[LINK_LEVELS]);
 
 /* Wakes the producer: there is room from the next tick on. */
@@ -94,14 +95,14 @@ static inline void link_tell_producer(struct link *l, tick now)
     if (l->producer_wake) wake_at(l->producer_wake, now + 1);
 }
 
-/* Slots that the producer may not use: those that were emptied in this very tick are not free yet
- * (invariant 2). */
+/* Slots that the producer may not use: slots that were emptied in this tick are not free yet (invariant
+ * 2). */
 static inline uint32_t link_occupied(const struct link *l, tick now)
 {
     return l->count + (l->changed == now ? l->pop_count : 0);
 }
 
-/* The link does not take n more values at now. */
+/* Does the link lack room for n more values at now? */
 static inline bool link_is_full(const struct link *l, tick now, uint32_t n)
 {
     uint32_t more = l->count + n;
@@ -109,7 +110,7 @@ static inline bool link_is_full(const struct link *l, tick now, uint32_t n)
     return UNLIKELY(l->changed == now) && more + l->pop_count > l->capacity;
 }
 
-/* Every slot holds a value: room comes with a pop, and wakes a producer that waits. */
+/* Every slot holds a value: room comes with a pop, which wakes a waiting producer. */
 static inline bool link_is_at_capacity(const struct link *l) { return l->count == l->capacity; }
 
 /* True: link_push may be called at now. False: the producer is blocked, and is woken when there is room. */
@@ -133,7 +134,8 @@ static inline void link_spend(struct link *l, uint32_t count, tick since, tick n
     l->count_ticks[count - 1] += now - since;
 }
 
-/* Pops of this tick so far; since: the time of the last change. Slots that were emptied before are free. */
+/* Number of pops in this tick so far; since: the time of the last change. Slots that were emptied earlier are
+ * free. */
 static inline uint32_t link_pops_at(const struct link *l, tick since, tick now)
 {
     return since == now ? l->pop_count : 0;
@@ -153,8 +155,8 @@ static inline struct link_slot *link_slot_at(const struct link *l, uint32_t i)
     return &l->slots[(l->next + i) & l->slot_mask];
 }
 
-/* Here and in link_pop what is needed twice is read once: stores through pointers would have it read
- * again. */
+/* Here and in link_pop, values that are needed twice are read once into locals: after a store through a
+ * pointer the compiler would read them again. */
 static inline void link_push(struct link *l, tick now, uint32_t value)
 {
     debug_assert(link_occupied(l, now) < l->capacity); /* invariant 3 */
@@ -176,7 +178,7 @@ static inline void link_push(struct link *l, tick now, uint32_t value)
     if (wake) wake_at(wake, ready);
 }
 
-/* The head, if it can be seen at now. */
+/* Reads the head, if it can be seen at now. */
 static inline bool link_peek(const struct link *l, tick now, uint32_t *value)
 {
     if (l->head_ready > now) return false;
@@ -184,7 +186,7 @@ static inline bool link_peek(const struct link *l, tick now, uint32_t *value)
     return true;
 }
 
-/* Only after a link_peek that was true. */
+/* To be called only after link_peek returned true. */
 static inline uint32_t link_pop(struct link *l, tick now)
 {
     debug_assert(l->count && l->head_ready <= now); /* invariant 1 */

@@ -1,17 +1,16 @@
-/* link_ahead.h: parts of links that only make the simulator fast: notes, and refusals that are known
- * beforehand.
+/* link_ahead.h: functions of links that only make the simulator fast: notes, and refusals that are predicted.
  *
- * An end that has many links finds by notes which of them it has to look at.
+ * An end that has many links uses notes to find those that it has to look at.
  *
  * A producer that asks once in each of its turns, and has just filled the link, need not run its next turn
- * only to be refused: it notes the refusal ahead. A pop before that turn wakes it, and the refusal is taken
- * back. The counts are those of a producer that asks in each turn. */
+ * only to be refused: the refusal is recorded ahead. A pop before that turn wakes the producer, and the
+ * refusal is taken back. The counts are those of a producer that asks in each turn. */
 #ifndef HEDDLE_LINK_AHEAD_H
 #define HEDDLE_LINK_AHEAD_H
 
 #include "mem/link.h"
 
-/* From now on *note is set to 1 by each push, or by room for a producer that waits. */
+/* From now on each push sets *note to 1, as does room for a waiting producer. */
 void link_note_pushes(struct link *l, uint8_t *note);
 void link_note_room(struct link *l, uint8_t *note);
 
@@ -30,7 +29,7 @@ static inline bool link_can_push_after_all(struct link *l, tick now)
     return true;
 }
 
-/* Refusals up to now, without one that is noted ahead. */
+/* Refusals up to now, without one that is recorded ahead. */
 static inline uint64_t link_refusals(const struct link *l, tick now)
 {
     return l->refusals - (l->producer_waits && l->waits_since > now);

@@ -68,7 +68,7 @@ static void sm_port_count(struct sm_port *p, const struct req *r)
         p->bytes_sent += r->write_bytes;
 }
 
-/* The request whose turn it is leaves its queue: small caches first. */
+/* Removes the request whose turn it is from its queue: small caches first. */
 static uint32_t sm_port_pop(struct sm_port *p)
 {
     const bool has_others = p->to_send > p->misses.ring.count;
@@ -98,10 +98,11 @@ HOT void sm_port_forward(struct sm_port *p, tick now)
 {
     struct link *out = p->to_xbar;
     if (!p->to_send) return;
-    if (p->busy_since == TICK_NEVER) p->busy_since = now - p->period; /* when the request came */
+    if (p->busy_since == TICK_NEVER) p->busy_since = now - p->period; /* the time when the request came */
     if (p->is_blocked && link_is_at_capacity(out)) return;            /* the link wakes the SM */
     if (!link_can_push_after_all(out, now)) {
-        /* a slot that was emptied in this very tick can be used in the next cycle: the link does not wake */
+        /* a slot that was emptied in this tick can be used in the next cycle, and the link does not wake the
+         * SM */
         p->is_blocked = link_is_at_capacity(out);
         return;
     }

@@ -1,14 +1,14 @@
-/* sm_port.h: the SM's one way to the crossbar and back.
+/* sm_port.h: the SM's only way to the crossbar and back.
  *
- * It owns the ends of the two links, the L1's miss queue, which registers that leave the SM share, and a
- * queue for the small caches (instructions, constants, textures) that is as deep and goes first. In a cycle
- * one reply comes in and one request goes out. A request carries the number of its client; its reply is
- * handed to that client, which ends the request. What travels is named by lines of the L2, whatever the
- * client's lines are (sm_port_lines.c).
+ * The port owns the SM's ends of the two links; the L1's miss queue, which registers that leave the SM also
+ * use; and a queue of the same depth for the small caches (instructions, constants, textures), which has
+ * priority. In a cycle one reply comes in and one request goes out. A request carries the number of its
+ * client; the port hands its reply to that client, which ends the request. Requests on the link name lines of
+ * the L2, whatever the client's lines are (sm_port_lines.c).
  *
  * Invariants. (1) A reply is always taken when it may be: no client refuses one. (2) Requests of one queue
- * leave in the order in which they came. (3) What a client asked for is what the L2 is asked for, and what
- * the client gets, sector by sector. */
+ * leave in the order in which they came. (3) The L2 is asked for exactly the sectors that a client asked for,
+ * and the client gets them. */
 #ifndef HEDDLE_SM_PORT_H
 #define HEDDLE_SM_PORT_H
 
@@ -29,9 +29,9 @@ enum sm_port_client {
 
 struct sm_port_handler {
     void *ctx;
-    /* ends the request */
+    /* takes the reply and ends the request */
     void (*reply)(void *ctx, tick now, uint32_t req);
-    /* one of the client's requests has left; or NULL */
+    /* called after one of the client's requests has left; may be NULL */
     void (*sent)(void *ctx, tick now);
     /* its requests are for lines of this size, a power of two */
     uint32_t line_bytes;
@@ -51,7 +51,7 @@ struct sm_port_setup {
 
 RING_TYPE(sm_port_queue, uint32_t)
 
-/* What every cycle asks is the first line of the host's cache, what a request and a reply of the L1 touch the
+/* Every cycle touches the first line of the host's cache; a request and a reply of the L1 touch the
  * second. */
 struct sm_port {
     _Alignas(HOST_LINE) struct link *to_xbar;
@@ -60,7 +60,7 @@ struct sm_port {
     struct clock_domain reply_clock;
     /* requests in both queues */
     uint32_t to_send;
-    /* for l1_sleep.c: requests that have left the L1's queue, modulo 2^31 */
+    /* for l1_sleep.c: how many requests have left the L1's queue, modulo 2^31 */
     uint32_t sent : 31;
     /* for sm_port_sleep.h: the link is full, and says when it has room */
     uint32_t is_blocked : 1;
@@ -68,19 +68,20 @@ struct sm_port {
     struct sm_port_queue misses;
     struct req_pool *pool;
 
-    /* requests that were sent and are not answered, those in the queues included */
+    /* requests that are not answered, with those in the queues */
     uint32_t out;
-    /* a client wants to know when one of its requests has left */
+    /* a client is told when one of its requests has left */
     bool tells_sent;
-    /* clients whose lines are not the L2's, a mask */
+    /* mask of clients whose lines are not the L2's */
     uint8_t translated;
     /* sectors of `whole` that have not left */
     uint32_t whole_left;
-    /* time in which a request waited in the queues, and since when one does (TICK_NEVER: none) */
+    /* time in which a request waited in the queues; since when one waits (TICK_NEVER: none) */
     tick busy, busy_since;
-    /* for the laws: sectors that reads of the clients asked for, sectors that came */
+    /* for the laws: sectors that reads of the clients asked for; sectors that came */
     uint64_t sectors_asked, sectors_got;
-    /* who takes the replies to a client's requests: its handler, or sm_port_lines.c, which hands them on */
+    /* the function that takes the replies to a client's requests: the client's handler, or that of
+     * sm_port_lines.c, which calls the former */
     struct sm_port_taker {
         void *ctx;
         void (*reply)(void *ctx, tick now, uint32_t req);
@@ -95,7 +96,7 @@ struct sm_port {
     uint32_t period;
     /* the line size of the L2 */
     uint32_t line_bytes;
-    /* a request of several lines of the L2 that is leaving */
+    /* a request for several lines of the L2 whose parts are leaving */
     uint32_t whole;
 };
 _Static_assert(offsetof(struct sm_port, out) == HOST_LINE, "a cycle touches one line of the host's cache");
@@ -104,7 +105,7 @@ _Static_assert(offsetof(struct sm_port, takers[SM_PORT_L1 + 1]) == 2 * HOST_LINE
 
 struct sm_port *sm_port_create(const struct sm_port_setup *s);
 void sm_port_destroy(struct sm_port *p);
-/* Replies to the client's requests go to this handler from now on. */
+/* Sets the handler of replies to the client's requests. */
 void sm_port_connect(struct sm_port *p, enum sm_port_client client, const struct sm_port_handler *h);
 
 static inline uint32_t sm_port_room(const struct sm_port *p) /* in the L1's queue */
@@ -112,7 +113,7 @@ static inline uint32_t sm_port_room(const struct sm_port *p) /* in the L1's queu
     return p->misses.ring.capacity - p->misses.ring.count;
 }
 
-/* Puts a request of the L1, or of a client that shares its queue, there. Only with room. */
+/* Puts a request of the L1, or of a client that shares its queue, into that queue. There must be room. */
 static inline void sm_port_send_beside(struct sm_port *p, enum sm_port_client client, uint32_t req)
 {
     req_at(p->pool, req)->client = (uint8_t)client;
@@ -127,18 +128,18 @@ static inline void sm_port_send_miss(struct sm_port *p, uint32_t req)
 
 /* Is there room for a request of a small cache? */
 static inline bool sm_port_has_room(const struct sm_port *p) { return sm_port_queue_has_room(&p->others); }
-/* Queues a request of a small cache. Only with room. */
+/* Queues a request of a small cache. There must be room. */
 void sm_port_send(struct sm_port *p, enum sm_port_client client, uint32_t req);
 
-/* Once a core cycle: takes a reply, if one may be taken, and hands it to its client. */
+/* Called once a core cycle: takes a reply, if one may be taken, and hands it to its client. */
 void sm_port_receive(struct sm_port *p, tick now);
-/* Once a core cycle: sends the oldest request, if there is one and the crossbar has room. */
+/* Called once a core cycle: sends the oldest request, if there is one and the crossbar has room. */
 void sm_port_forward(struct sm_port *p, tick now);
 
-/* When the reply at the head of its link may be taken: at once, or after a whole number of steps since its
- * request was made, the first that comes after the reply. The core's clock and the crossbar's differ: taken
- * at once, the same way takes longer or shorter by the cycles from the request to the crossbar's next edge.
- * TICK_NEVER: none is here. */
+/* When the reply at the head of its link may be taken: at once or, with reply_step, at the first whole number
+ * of steps after its request was made that is not before the reply. (The clocks of core and crossbar differ:
+ * if replies were taken at once, the same way would take longer or shorter depending on the time from the
+ * request to the crossbar's next edge.) TICK_NEVER: there is no reply. */
 static inline tick sm_port_reply_at(const struct sm_port *p)
 {
     const struct link *l = p->from_xbar;
@@ -149,14 +150,14 @@ static inline tick sm_port_reply_at(const struct sm_port *p)
 }
 
 /* sm_port_lines.c, for sm_port.c alone */
-/* The request of a client whose lines are not the L2's leaves: what goes into the link. */
+/* The request of a client whose lines are not the L2's leaves: returns the request to put into the link. */
 uint32_t sm_port_name(struct sm_port *p, uint32_t req);
-/* The next part of p->whole. */
+/* Returns the next part of p->whole. */
 uint32_t sm_port_next_part(struct sm_port *p);
 /* Handler of the translated clients; ctx is the port. */
 void sm_port_reply_named(void *port, tick now, uint32_t req);
 
-/* Cycles in which a request waited in one of the queues. */
+/* Returns the cycles in which a request waited in one of the queues. */
 uint64_t sm_port_busy_cycles(const struct sm_port *p, tick now);
 
 #endif

@@ -1,14 +1,14 @@
-/* sm_port_lines.c: between the lines of an SM's caches and those of the L2.
+/* sm_port_lines.c: converts between the lines of an SM's caches and those of the L2.
  *
- * A client asks for sectors of its own line. What travels names sectors of one line of the L2: its tags,
- * MSHRs and slices know no other lines. Where the wanted sectors lie in one line of the L2, the request is
- * renamed on its way out and gets its own name back with the reply. Where they lie in several, each of these
- * lines gets a request of its own, a part; the parts leave one a cycle, and the client gets its reply when
- * the last of them is answered.
+ * A client asks for sectors of its own line. A request on the link names sectors of one line of the L2,
+ * because tags, MSHRs and slices of the L2 know no other lines. If the wanted sectors lie in one line of the
+ * L2, the request is renamed on its way out and gets its own name back with the reply. If they lie in
+ * several, each of these lines gets a request of its own, a part; the parts leave one a cycle, and the client
+ * gets its reply when the last part is answered.
  *
- * Invariants. (1) Each sector of a request travels in exactly one part, and each byte of its data too. (2) A
- * client sees its requests as it made them. (3) An atomic is never divided: it takes effect at one slice
- * (coalesce.h). */
+ * Invariants. (1) Each sector of a request travels in exactly one part, and so does each byte of its data.
+ * (2) A client sees its requests as it made them. (3) An atomic is never divided: it takes effect at one
+ * slice (coalesce.h). */
 #include "mem/sm_port.h"
 
 enum { SECTOR_BYTES = 32 };
@@ -23,10 +23,10 @@ static uint32_t move_mask(uint32_t sectors, uint64_t from, uint64_t to)
     return from >= to ? sectors << (from - to) / SECTOR_BYTES : sectors >> (to - from) / SECTOR_BYTES;
 }
 
-/* The line of the L2 that holds the lowest of these sectors, and those of them that lie in it. */
+/* The line of the L2 that holds the lowest of these sectors, and the sectors that lie in it. */
 struct share {
     uint64_t line;
-    /* as the client names them; as the L2 does */
+    /* the sectors with the client's numbers; with the L2's numbers */
     uint32_t sectors, named;
 };
 
@@ -48,13 +48,13 @@ static void begin_parts(struct sm_port *p, uint32_t id)
 {
     struct req *r = req_at(p->pool, id);
     assert(r->kind != REQ_ATOMIC && r->write_bytes % req_sector_count(r->sectors) == 0);
-    r->l2_hit = true; /* if all parts hit */
+    r->l2_hit = true; /* TICK_NEVER if all parts hit */
     r->at_l2 = TICK_NEVER;
     for (uint32_t rest = r->sectors; rest; rest &= ~first_share(p, r, rest).sectors) r->parts++;
     p->out += r->parts - 1u;
     p->whole = id;
     p->whole_left = r->sectors;
-    p->to_send++; /* until the last part has left */
+    p->to_send++; /* it stays until the last part has left */
 }
 
 uint32_t sm_port_next_part(struct sm_port *p)
@@ -88,12 +88,12 @@ uint32_t sm_port_name(struct sm_port *p, uint32_t id)
 
 /* ---- back ---- */
 
-/* Gives a request that was renamed its old line and sectors again. */
+/* Restores the line and sectors of a request that was renamed. */
 static void give_name_back(const struct sm_port *p, struct req *r)
 {
     uint64_t first = r->addr + SECTOR_BYTES * (uint32_t)__builtin_ctz(r->sectors);
     uint64_t line = line_of(first, p->clients[r->client].line_bytes);
-    const tick at_l2 = r->at_l2; /* the map writes over it */
+    const tick at_l2 = r->at_l2; /* the map overwrites it */
     req_rename(p->pool, r, line, move_mask(r->sectors, r->addr, line));
     r->at_l2 = at_l2;
 }

@@ -1,5 +1,5 @@
-/* blank.c: a plug-in without a hook, in memory that can be written: test_mech_hooks.c opens it first, fills
- * the hooks that a test is about with functions of its own, and then attaches it as any other. */
+/* blank.c: a plug-in without hooks, in writable memory. test_mech_hooks.c opens it first, fills the hooks of
+ * a test with functions of its own, and then attaches it like any other plug-in. */
 #include "heddle/mechanism.h"
 
 struct mechanism blank_mechanism __asm__(HEDDLE_MECHANISM_SYMBOL);

@@ -1,4 +1,4 @@
-/* costly.c: a plug-in that declares storage; costly.fault says what is wrong with its rows. */
+/* costly.c: a plug-in that declares storage; costly.fault selects an error in its rows. */
 #include "heddle/mechanism.h"
 
 #include <stdlib.h>

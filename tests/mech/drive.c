@@ -1,5 +1,5 @@
-/* drive.c FILE.so [SETTING...]: loads a mechanism and drives one SM with it for some thousand made-up cycles;
- * then prints what its statistics say. Status 1 with the diagnostics when it cannot be attached. */
+/* drive.c FILE.so [SETTING...]: loads a mechanism and runs one SM with it for some thousand invented cycles,
+ * then prints its statistics. Exits with status 1 and the diagnostics when it cannot be attached. */
 #include "../unit/mech_kit.h"
 
 static void drive(struct mech_kit *k)

@@ -1,20 +1,20 @@
 /* every_hook.c: a plug-in that fills every hook of an SM, counts each call (statistic every_hook.NAME), and
  * answers so that nothing changes: misses go on at once, votes are yes, the victim is the line used least
- * recently, the pick is greedy-then-oldest, and what it sends over the ring only goes round. It shows what
- * calling the hooks costs, and that a machine's own statistics do not depend on who listens. Built with
- * EVERY_HOOK_BESIDE it leaves `pick` to the machine's own scheduler. In a run nothing calls holds and
- * on_held, which need a re-execution queue, nor on_memory_read: both ports would change the machine. Left
- * out: cost, which no run asks for, and the hooks of slices and SMs in cache mode, which take SMs away from
- * the program (test_mech_slices.c). */
+ * recently, the pick is greedy-then-oldest, and its messages only go round the ring. It shows the cost of
+ * calling hooks, and that a machine's own statistics do not depend on attached hooks. Built with
+ * EVERY_HOOK_BESIDE it leaves `pick` to the machine's own scheduler. A run calls neither holds and on_held,
+ * which need a re-execution queue, nor on_memory_read: both ports would change the machine. Left out: cost,
+ * which no run calls, and the hooks of slices and of SMs in cache mode, which take SMs away from the program
+ * (test_mech_slices.c). */
 #include "heddle/mechanism.h"
 
 struct every_hook_params {
     uint32_t period, gpu_period;
-    /* read by nobody: its content is part of a run's key */
+    /* not read by the mechanism: the content of the file is part of a run's key */
     char table[PARAM_PATH_BYTES];
 };
 
-/* of one scheduler: the warp that issued last */
+/* the warp that one scheduler issued from last */
 struct every_hook_greedy {
     uint64_t age;
     int bit;
@@ -25,7 +25,7 @@ struct every_hook {
     const struct every_hook_params *params;
     const struct mech_ports *ports;
     struct every_hook_greedy greedy[MECH_SCHEDULERS_MAX];
-    /* by set and way: when the line was used last, in uses of all lines */
+    /* [set][way]: when the line was used last, counted in uses of all lines */
     uint64_t *used;
     uint64_t uses;
     uint32_t ways;
@@ -36,7 +36,7 @@ struct every_hook {
         on_gpu_timer;
 };
 
-/* What the GPU-wide hooks count is a statistic of SM 0. */
+/* Counts of the GPU-wide hooks, which are a statistic of SM 0. */
 struct every_hook_gpu {
     uint64_t inits;
     struct every_hook *first;
@@ -84,7 +84,7 @@ static const struct stat_row every_hook_stats[] = {COUNT(init),
                                                    COUNT(on_gpu_timer),
                                                    {0}};
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static void every_hook_gpu_init(void *gpu_state, const void *params, uint32_t sm_count)
 {
@@ -235,7 +235,7 @@ static void every_hook_on_memory_read(void *state, uint64_t cycle, uint32_t toke
 
 static bool every_hook_fits(const struct mech_share *s) { return s->in_use + s->asked <= s->limit; }
 
-/* The occupancy rule. */
+/* Same as the occupancy rule. */
 static bool every_hook_admit(void *state, struct mech_admit *a)
 {
     ((struct every_hook *)state)->admit++;
@@ -250,7 +250,7 @@ static void every_hook_on_kernel(void *state, bool is_start)
     s->on_kernel++;
     if (is_start) s->ports->ring_push(s->ports->host, MECH_RING_REQUEST, &m);
 }
-/* Its own has come round. */
+/* Its own message has come round. */
 static void every_hook_on_ring(void *state, uint64_t cycle)
 {
     struct every_hook *s = state;

@@ -1,5 +1,5 @@
-/* every_port.c: a plug-in that claims every miss and calls every port of the SM when its timer is due,
- * with numbers of its own that the test knows. Statistic `yes`: how many ports said so. */
+/* every_port.c: a plug-in that claims every miss and, when its timer is due, calls every port of the SM with
+ * arguments that the test knows. Statistic `yes`: how many ports answered yes. */
 #include "heddle/mechanism.h"
 
 struct every_port {

@@ -1,7 +1,7 @@
-/* faulty.c: a plug-in that fills the hooks of an SM and fails in one of them: faulty.hook says in which,
- * faulty.call at which of its calls on an SM, faulty.how in which way. Before that it changes nothing but the
- * cycles that its prefetches and rows cost. faulty_slice.c has the hooks of a slice. */
-/* mech_assert does not depend on it. */
+/* faulty.c: a plug-in that fills the hooks of an SM and fails in one of them: faulty.hook selects the hook,
+ * faulty.call the number of the call on an SM, faulty.how the kind of failure. Before the failure it changes
+ * only the cycles that its prefetches and rows cost. faulty_slice.c has the hooks of a slice. */
+/* mech_assert is evaluated with NDEBUG too. */
 #undef NDEBUG
 #define NDEBUG
 #include "heddle/mechanism.h"
@@ -51,8 +51,8 @@ static const char *const hook_names[] = {
 #define HOOK_NAME(name) #name,
     HOOKS(HOOK_NAME) NULL};
 
-/* The first six are crashes, in any hook; then calls of ports, in the hooks of an SM; then answers, in their
- * hook alone. */
+/* The first six are crashes, in any hook; then wrong calls of ports, in the hooks of an SM; then wrong
+ * answers, each in its own hook. */
 enum how {
     HOW_SEGV,
     HOW_ABORT,
@@ -107,9 +107,9 @@ static const struct param_row faulty_params[] = {
 #define COUNT(name) STAT_COUNT(faulty, calls[HOOK_##name], "faulty." #name, "calls", "calls of " #name, NULL),
 static const struct stat_row faulty_stats[] = {HOOKS(COUNT){0}};
 
-/* ---- ways to fail ---- */
+/* ---- kinds of failure ---- */
 
-/* The compiler sees through none of these. */
+/* volatile, so that the compiler cannot know the values. */
 static volatile int zero, *volatile nowhere = (int *)8;
 static volatile size_t inside = 8;
 static int overflow(volatile char *above);
@@ -160,7 +160,7 @@ static void misuse(const struct mech_ports *p, enum how how)
     }
 }
 
-/* True: this call fails. */
+/* True: this call is to fail. */
 static bool is_due(struct faulty *s, enum hook hook)
 {
     return ++s->calls[hook] == s->params->call && s->params->hook == (uint32_t)hook;
@@ -202,7 +202,7 @@ static void faulty_cost(const void *params, const struct mech_machine *machine, 
     if (p->hook == HOOK_cost) crash((enum how)p->how);
 }
 
-/* The ring keeps SMs from running ahead: only where it is wanted. */
+/* With the ring SMs do not run ahead, so it is used only where a test asks for it. */
 static uint32_t faulty_uses(const void *params)
 {
     const struct faulty_params *p = params;
@@ -228,7 +228,7 @@ static void faulty_init(void *state, void *gpu_state, const void *params, const 
 
 static void faulty_on_kernel(void *state, bool is_start) { strike(state, HOOK_on_kernel); }
 
-/* All rows: the first CTA takes some of them away. */
+/* Takes all rows: the first CTA takes some of them away. */
 static void faulty_on_launch(void *state, const struct mech_launch *e)
 {
     struct faulty *s = state;
@@ -293,7 +293,7 @@ EVENT(on_barrier, mech_barrier)
 EVENT(on_rows_lost, mech_rows_lost)
 EVENT(on_cta, mech_cta)
 
-/* The rule of occupancy. */
+/* The occupancy rule. */
 static bool has_share(struct mech_share s) { return s.in_use + s.asked <= s.limit; }
 static bool faulty_admit(void *state, struct mech_admit *a)
 {

@@ -1,8 +1,8 @@
 /* faulty_slice.c: a plug-in with an SM in cache mode that fails in one of the hooks of slices and roles:
- * faulty-slice.hook says in which, and faulty-slice.how in which way: it crashes, calls a port as it must
- * not, or answers take_request as it must not. Its helper kernel waits for a word that is not 0, and ends.
- * The slices let all requests of the program pass, and read one line of theirs from DRAM. After the first
- * grid one SM of two is left in cache mode, so that roles change. */
+ * faulty-slice.hook selects the hook, and faulty-slice.how the kind of failure: a crash, a wrong call of a
+ * port, or a wrong answer of take_request. Its helper kernel waits for a word that is not 0, and ends. The
+ * slices pass all requests of the program, and read one of their lines from DRAM. After the first grid one SM
+ * of two stays in cache mode, so that roles change. */
 #include "heddle/mechanism.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ static const char *const hook_names[] = {"none",       "cache_sms",    "choose_s
                                          "slice_init", "take_request", "on_dram",    "on_host_write",
                                          "on_retire",  "keeps_line",   NULL};
 
-/* A crash, in any hook; ports, in take_request of the program's first request; ports and answers for a load
+/* Crashes, in any hook; ports, in take_request of the program's first request; ports and answers for a load
  * of the window; answers to the program's first request. */
 enum how {
     HOW_SEGV,
@@ -111,7 +111,8 @@ static void faulty_slice_init(void *state, const void *params, const struct mech
     strike(params, HOOK_SLICE_INIT);
 }
 
-/* Ports that may not be called, or not so, for a request of the program that is not an atomic. */
+/* Calls ports that are forbidden, or have wrong arguments, for a request of the program that is not an
+ * atomic. */
 static void misuse(const struct slice *s, const struct mech_request *r)
 {
     const struct mech_slice_ports *p = s->ports;
@@ -121,7 +122,7 @@ static void misuse(const struct slice *s, const struct mech_request *r)
     case HOW_PARK: p->park(p->host, r->token); break;
     case HOW_FAR_READ: p->dram_read(p->host, r->line + 1, r->sectors, 0); break;
     case HOW_ODD_READ:
-        for (uint32_t i = 1; i <= 4096; i++) /* one of these is in another slice */
+        for (uint32_t i = 1; i <= 4096; i++) /* one of these lines is in another slice */
             p->dram_read(p->host, r->line + i * p->line_bytes, 1, 0);
         break;
     case HOW_NO_SECTORS: p->dram_read(p->host, r->line, 0, 0); break;
@@ -135,7 +136,7 @@ static void misuse(const struct slice *s, const struct mech_request *r)
     }
 }
 
-/* For a load of the window. */
+/* The same for a load of the window. */
 static void misuse_window(const struct slice *s, const struct mech_request *r)
 {
     const struct mech_slice_ports *p = s->ports;

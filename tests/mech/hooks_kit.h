@@ -1,10 +1,11 @@
-/* hooks_kit.h: for the tests of the interface: a mechanism of a few lines, and what it saw of the L1. */
+/* hooks_kit.h: for the tests of the interface: a mechanism of a few lines, and the L1 accesses that it was
+ * told of. */
 #ifndef HEDDLE_HOOKS_KIT_H
 #define HEDDLE_HOOKS_KIT_H
 
 #include "script_kit.h"
 
-/* The state of all mechanisms here: a few numbers, which are statistics too. */
+/* The state of all mechanisms here: a few numbers, which are also statistics. */
 enum { COUNTS = 4 };
 struct tiny {
     const struct mech_ports *ports;
@@ -27,7 +28,7 @@ static inline void attach(struct mechanism hooks)
     blank_fill(hooks);
 }
 
-/* Adds what an event says, and when, to a statistic. */
+/* Adds the content and the time of an event to a statistic. */
 static inline void tell(void *state, uint32_t i, uint64_t cycle, uint64_t what)
 {
     ((struct tiny *)state)->n[i] += (cycle + 1) * (what + 1);

@@ -1,5 +1,5 @@
-/* probe.c: a plug-in for the tests: hooks count, votes are parameters. Built several times under different
- * names, with other answers, and with one thing wrong in each of some. */
+/* probe.c: a plug-in for the tests: hooks count calls, votes are parameters. It is built several times under
+ * different names, with other answers, and in some builds with one error. */
 #include "heddle/mechanism.h"
 
 #ifndef PROBE_API
@@ -29,7 +29,7 @@
 #ifndef PROBE_PARAM_BYTES
 #define PROBE_PARAM_BYTES sizeof(struct probe_params)
 #endif
-/* What init and on_timer do beyond counting, with p, ports, host and cycle. */
+/* Actions of init and on_timer beside counting, in terms of p, ports, host and cycle. */
 #ifndef PROBE_INIT
 #define PROBE_INIT
 #endif

@@ -1,11 +1,11 @@
 /* script_kit.h: for the tests of mechanisms on a machine: a kernel written as a short text, and its run.
  *
- * A script is what every warp does, in order: a to z load a line of global memory (line 0 to 25), all
- * lanes the same word, and wait for it; A to Z store to that word what it holds; * adds 0 to that of line
- * 0 atomically; # loads 32 lines, one a lane, and waits; $ stores the sum so far to local memory and loads
- * it back; _ waits for the CTA's other warps; what follows ! is done by the first warp of a CTA alone. At
- * the end each thread stores the sum of what it loaded, which is checked. Unless a test says otherwise there
- * is one SM with an L1 of one set of four lines. */
+ * Every warp does what the script says, in order: a to z load a line of global memory (line 0 to 25), all
+ * lanes the same word, and wait for it; A to Z store that word's value to it; * adds 0 to the word of line 0
+ * atomically; # loads 32 lines, one a lane, and waits; $ stores the sum so far to local memory and loads it
+ * back; _ waits for the CTA's other warps; only the first warp of a CTA does what follows !. At the end each
+ * thread stores the sum of the values that it loaded, and the test checks the sum. Unless a test says
+ * otherwise there is one SM with an L1 of one set of four lines. */
 #ifndef HEDDLE_SCRIPT_KIT_H
 #define HEDDLE_SCRIPT_KIT_H
 
@@ -30,13 +30,13 @@ struct play {
 };
 
 static struct rig rig;
-/* Of the play that is open: the address of line 0. */
+/* The address of line 0 in the current play. */
 static uint64_t script_buf;
 static inline uint64_t line_at(char letter) { return script_buf + (uint64_t)(letter - 'a') * LINE_BYTES; }
 
 /* ---- the kernel ---- */
 
-/* z is 0 and x is line 0, but nobody can know before all loads so far are back. */
+/* z is 0 and x is line 0, but neither is known before all loads so far are back. */
 #define SCRIPT_LATER "shr.u32 %%z, %%s, 31; cvt.u64.u32 %%x, %%z; add.u64 %%x, %%b, %%x; "
 
 static inline void script_step(struct strbuf *out, char c)
@@ -76,7 +76,7 @@ static inline void script_write(struct strbuf *out, const char *script)
     strbuf_puts(out, "end:\nst.global.u32 [%o], %s;\nret;\n}\n");
 }
 
-/* What a thread of a CTA sums up: line i holds i + 1 in its first word. */
+/* The sum of a thread of a CTA: line i holds i + 1 in its first word. */
 static inline uint32_t script_sum(const char *script, uint32_t thread)
 {
     uint32_t sum = 0;
@@ -121,7 +121,7 @@ static inline void play_open(const struct play *p)
         *(uint32_t *)(uintptr_t)(script_buf + i * LINE_BYTES) = i + 1;
 }
 
-/* Opens, runs and checks what was computed. The rig stays open, for statistics, until play_close. */
+/* Opens, runs and checks the results. The rig stays open, for statistics, until play_close. */
 static inline void play(const struct play *p)
 {
     const uint32_t grid = p->grid ? p->grid : 1, block = p->block ? p->block : 32;
@@ -140,7 +140,7 @@ struct wanted {
     const char *name;
     uint64_t value;
 };
-/* Statistics of the play that is open; a name of NULL ends the list. */
+/* Checks statistics of the current play; a name of NULL ends the list. */
 static inline void expect_stats(const struct wanted *w)
 {
     for (; w->name; w++)
@@ -178,8 +178,8 @@ static inline uint64_t play_hash(const struct play *base, const char *machine, u
     return hash;
 }
 
-/* Statistics do not depend on what is skipped nor on threads, on a machine of three SMs and on one on which
- * whatever can jam does. sets are those of the first. */
+/* Checks that statistics depend neither on skipped cycles nor on threads, on a machine of three SMs and on
+ * one whose queues are as short as possible (squeeze.yaml). sets are those of the first. */
 static inline void expect_same_everywhere(const struct play *base)
 {
     static const char *const machines[] = {NULL, SQUEEZE};
@@ -216,7 +216,7 @@ static inline void blank_open(const char *folder)
     blank_as_built = *blank;
 }
 
-/* From now on it has these hooks alone. */
+/* Gives it these hooks and no others. */
 static inline void blank_fill(struct mechanism hooks)
 {
     hooks.api = blank_as_built.api;

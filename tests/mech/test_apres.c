@@ -1,17 +1,17 @@
-/* test_apres.c: LAWS and APRES on a machine: hits of small kernels counted on paper, and results that do not
- * depend on what is skipped nor on threads. Orders of the queue, tables and readings:
+/* test_apres.c: LAWS and APRES on a machine: hits of small kernels counted on paper, and results that
+ * depend neither on skipped cycles nor on threads. Orders of the queue, tables and readings:
  * unit/test_mech_laws.c. */
 #include "script_kit.h"
 
 #include "stats/loads.h"
 
-/* Two kernels. Lines: the shared one first, then those of the warps. Each thread stores the sum of what it
- * loaded: line i holds i in its first word. */
+/* Two kernels. Lines: the shared one first, then those of the warps. Each thread stores the sum of the words
+ * that it loaded: line i holds i in its first word. */
 static const char ptx[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
-    /* Each warp loads the shared line and waits for it and for the others. After `delay` turns of a loop for
-     * each warp before it, it does two loads that it does not wait for: a line of its own, at a stride of one
-     * line, and the shared one again. */
+    /* Each warp loads the shared line and waits for it and for the other warps. After a loop of `delay` turns
+     * for each warp before it, it issues two loads that it does not wait for: a line of its own, at a stride
+     * of one line, and the shared line again. */
     ".visible .entry two(.param .u64 lines, .param .u64 out, .param .u32 delay)\n{\n"
     ".reg .u64 %a, %b, %o, %x; .reg .u32 %t, %w, %d, %u, %v, %s; .reg .pred %p;\n"
     "ld.param.u64 %a, [lines]; ld.param.u64 %o, [out]; ld.param.u32 %d, [delay]; mov.u32 %t, %tid.x;\n"
@@ -22,7 +22,7 @@ static const char ptx[] =
     "wait:\nsub.u32 %d, %d, 1; setp.ne.u32 %p, %d, 0;\n@%p bra wait;\ngo:\n"
     "ld.global.u32 %u, [%b+128]; ld.global.u32 %v, [%a];\n"
     "add.u32 %s, %s, %u; add.u32 %s, %s, %v; st.global.u32 [%o], %s;\nret;\n}\n"
-    /* `rounds` times: a line of its own, then one that all warps load in this round; waits for both. */
+    /* `rounds` times: loads a line of its own, then one that all warps load in this round; waits for both. */
     ".visible .entry loop(.param .u64 lines, .param .u64 out, .param .u32 rounds)\n{\n"
     ".reg .u64 %a, %b, %o, %x; .reg .u32 %t, %w, %n, %u, %s; .reg .pred %p;\n"
     "ld.param.u64 %a, [lines]; ld.param.u64 %o, [out]; ld.param.u32 %n, [rounds]; mov.u32 %t, %tid.x;\n"
@@ -61,7 +61,7 @@ static void run_two(const char *mech, uint32_t delay)
 }
 
 /* The shared line is there when the four warps go on. LRR takes turns: the four lines of the warps fill the
- * set, the shared line leaves, and of the four loads of it one misses and three merge with that. LAWS stays
+ * set, the shared line leaves, and of its four loads one misses and three merge with that miss. LAWS stays
  * with the first warp of the queue: three warps find the shared line before the fourth line of a warp takes
  * its way. Three merges are those of the first loads. */
 static void figure_6_laws_hits_before_the_line_is_evicted(void **state)
@@ -77,8 +77,8 @@ static void figure_6_laws_hits_before_the_line_is_evicted(void **state)
 }
 
 /* The warps come one after the other, and the line that leaves is the first warp's: the shared line hits four
- * times. The third warp shows the stride again, and its miss prefetches the line of the fourth, which comes
- * before that has arrived (14 turns) or after (100). */
+ * times. The third warp shows the stride again, and its miss prefetches the line of the fourth, which asks
+ * for the line before it has arrived (14 turns) or after (100). */
 static void figure_6_apres_prefetches_for_the_last_warp(void **state)
 {
     static const struct {
@@ -107,7 +107,7 @@ static void figure_6_apres_prefetches_for_the_last_warp(void **state)
 static bool last_hit;
 static uint64_t hits_after_hits;
 
-/* Counts hits, merges with a miss under way among them, that come right after another. */
+/* Counts hits that come right after another hit; merges with a miss under way count as hits. */
 static void count_hits(void *st, const struct mech_l1_access *e)
 {
     if (e->is_store || e->is_prefetch) return;
@@ -128,7 +128,7 @@ static void run_loop(const char *mech, const char *size)
     rig_run(&rig, "loop", 1, MANY_WARPS * 32, (const uint64_t[]){lines, out, ROUNDS});
 }
 
-/* The loads of the kernel, all together. */
+/* Sums over the loads of the kernel. */
 static struct pc_load_stats all_loads(void)
 {
     struct pc_load_stats sum = {0};
@@ -137,8 +137,8 @@ static struct pc_load_stats all_loads(void)
     return sum;
 }
 
-/* In 16 lines, with 24 warps. LAWS brings every line of memory once; under LRR lines of warps push shared
- * ones out before all warps have had them. */
+/* An L1 of 16 lines, with 24 warps. LAWS brings every line of memory once; under LRR lines of warps push
+ * shared lines out before all warps have had them. */
 static void laws_brings_a_shared_line_once(void **state)
 {
     run_loop("lrr", "l1.size=2K");
@@ -152,7 +152,7 @@ static void laws_brings_a_shared_line_once(void **state)
     rig_close(&rig);
 }
 
-/* In 64 lines, which hold all that is under way. */
+/* An L1 of 64 lines, which holds all lines under way. */
 static void apres_prefetches_what_the_group_will_load(void **state)
 {
     run_loop("apres", "l1.size=8K");
@@ -163,7 +163,7 @@ static void apres_prefetches_what_the_group_will_load(void **state)
     assert_int_equal(stat_of("apres.prefetches"), stat_of("apres.prefetch_sent") +
                                                       stat_of("apres.prefetch_redundant") +
                                                       stat_of("apres.prefetch_dropped"));
-    assert_int_equal(stat_of("l1.requests_read"), LINES); /* none of them was wrong */
+    assert_int_equal(stat_of("l1.requests_read"), LINES); /* no prefetch was wrong */
     assert_int_equal(all_loads().prefetches, stat_of("apres.prefetch_sent"));
     assert_int_equal(all_loads().prefetch_useful, stat_of("l1.prefetch_useful"));
     assert_int_equal(all_loads().prefetch_late, stat_of("l1.prefetch_late"));

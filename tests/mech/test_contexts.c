@@ -1,5 +1,5 @@
-/* test_contexts.c: the most contexts that an SM can have: 128 CTAs with 512 warps, of which 4 x 64 have slots
- * (wide.yaml), with a mechanism that admits CTAs, exchanges them and picks. */
+/* test_contexts.c: the largest number of contexts that an SM can have: 128 CTAs with 512 warps, of which 4 x
+ * 64 have slots (wide.yaml), with a mechanism that admits CTAs, exchanges them and picks. */
 #include "script_kit.h"
 
 #define WIDE HEDDLE_SOURCE_DIR "/tests/mech/wide.yaml"
@@ -7,8 +7,8 @@ enum { SMS = 2, CTA_WARPS = 4, CTAS_MAX = 128, GRID = 2 * SMS * CTAS_MAX };
 
 struct wide {
     const struct mech_ports *ports;
-    /* resident now; CTAs that left and CTAs that entered, by their cycles; the highest number of CTAs and of
-     * their warps at a time, and of warps that a scheduler has */
+    /* resident now; swaps of CTAs, with their cycles; the highest number of CTAs and of their warps at a
+     * time, and of warps of a scheduler */
     uint64_t ctas, warps, swapped, ctas_most, warps_most, active_most[MECH_SCHEDULERS_MAX];
     bool is_ready[CTAS_MAX];
 };
@@ -57,7 +57,7 @@ static uint32_t find_ready(const struct wide *w)
     return MECH_NO_CTA;
 }
 
-/* A CTA that stalls gives its slots to one that is ready, and so does one that has ended. */
+/* A CTA that stalls gives its slots to a CTA that is ready, and so does a CTA that has ended. */
 static void wide_on_cta(void *state, const struct mech_cta *e)
 {
     struct wide *w = state;
@@ -76,7 +76,7 @@ static void wide_on_cta(void *state, const struct mech_cta *e)
     if (in != MECH_NO_CTA && w->ports->cta_swap(w->ports->host, out, in, 2)) w->is_ready[in] = false;
 }
 
-/* The results are checked by play. */
+/* play checks the results. */
 static void an_sm_reaches_512_contexts_in_128_ctas(void **state)
 {
     blank_fill((struct mechanism){.state_bytes = sizeof(struct wide),
@@ -103,7 +103,7 @@ static void an_sm_reaches_512_contexts_in_128_ctas(void **state)
     if (!IS_SANITIZED) assert_int_equal(play_hash(&p, WIDE, 2, true), hash);
 }
 
-/* Without a mechanism that admits more, those that have slots are all. */
+/* Without a mechanism that admits more CTAs, only those with slots are resident. */
 static void an_sm_has_4_x_64_active_warps(void **state)
 {
     struct play p = {

@@ -1,6 +1,6 @@
-/* test_cta_away.c: registers that go to memory (src/core/sm/transfer.c) of CTAs that have no slots
- * (src/core/sm/cta_swap.c): which of the two may be asked for when, and results that come for registers that
- * are in memory. A warp has 16 rows here. */
+/* test_cta_away.c: moves registers of CTAs that have no slots (src/core/sm/cta_swap.c) to memory
+ * (src/core/sm/transfer.c): which of the two ports may be called when, and results that arrive for registers
+ * that are in memory. A warp has 16 rows here. */
 #include "script_kit.h"
 
 enum { WARP_ROWS = 16 };
@@ -14,7 +14,7 @@ struct traveller {
     bool is_ready, is_away;
 };
 
-/* Of all SMs: CTAs that came back; answers of cta_swap that should have been no. */
+/* Sums over all SMs: CTAs that came back; cta_swap answered yes where it should have answered no. */
 static struct {
     _Atomic uint32_t trips, wrong;
 } seen;
@@ -43,7 +43,7 @@ static void bring_back(struct traveller *t)
     if (!t->is_ready || !t->is_away) return;
     t->is_away = false;
     assert_true(move(t, false));
-    seen.wrong += swap(t, MECH_NO_CTA, t->cta); /* its registers come */
+    seen.wrong += swap(t, MECH_NO_CTA, t->cta); /* its registers are coming back */
 }
 
 static void has_come_back(struct traveller *t)
@@ -54,7 +54,8 @@ static void has_come_back(struct traveller *t)
     seen.trips++;
 }
 
-/* A CTA that stalls leaves, then its registers; they come back when it could go on, then it. */
+/* A CTA that stalls leaves, then its registers leave; the registers come back when the CTA could go on, then
+ * the CTA enters. */
 static void travel(void *state, const struct mech_cta *e)
 {
     struct traveller *t = state;
@@ -64,7 +65,7 @@ static void travel(void *state, const struct mech_cta *e)
     switch (e->kind) {
     case MECH_CTA_OUT:
         assert_true(move(t, true));
-        seen.wrong += swap(t, MECH_NO_CTA, e->cta_slot); /* its registers leave */
+        seen.wrong += swap(t, MECH_NO_CTA, e->cta_slot); /* its registers are leaving */
         break;
     case MECH_CTA_READY: t->is_ready = true; break;
     case MECH_CTA_REGISTERS_OUT:
@@ -109,7 +110,7 @@ static void a_cta_enters_with_its_registers_alone(void **state)
     play_close();
 }
 
-/* It has slots, and its registers leave: it keeps the slots until they are back. */
+/* The CTA has slots while its registers leave: it keeps the slots until they are back. */
 static void stay(void *state, const struct mech_cta *e)
 {
     struct traveller *t = state;

@@ -1,10 +1,10 @@
 /* test_cta_swap.c: CTAs without slots (src/core/sm/cta_swap.c): the hooks admit and on_cta, the ports
- * cta_swap, cta_park, cta_unpark, warp_pcs and cta_live, each with a mechanism that does just that. */
+ * cta_swap, cta_park, cta_unpark, warp_pcs and cta_live, each with a mechanism that uses only it. */
 #include "script_kit.h"
 
 enum { EVENTS = 256 };
 
-/* What a mechanism of a test was told, and how it acts. */
+/* The events that the mechanism of a test got, and its actions. */
 static struct {
     const struct mech_ports *ports;
     struct mech_cta events[EVENTS];
@@ -12,9 +12,9 @@ static struct {
     /* cycles of a swap; the CTA that is ready and waits */
     uint32_t cycles, ready;
     uint64_t begun;
-    /* what is kept of parked registers: nothing, or what is live */
+    /* which parked registers are kept: none, or the live ones */
     bool keeps;
-    /* answers of cta_swap that should be no */
+    /* calls of cta_swap that should be refused */
     uint32_t refusals;
     uint32_t live_rows, pcs;
 } seen;
@@ -76,14 +76,14 @@ static void a_cta_that_finds_no_slots_starts_inactive(void **state)
     assert_int_equal(event_of(MECH_CTA_IN, 0)->cta, 2);
     assert_int_equal(event_of(MECH_CTA_IN, 0)->cycle, event_of(MECH_CTA_END, 0)->cycle + 5);
     assert_int_equal(count_of(MECH_CTA_OUT), 0);
-    /* it has slots from the end of another on, and enters when they are its own */
+    /* it has slots from the end of another CTA on, and enters when the slots are its own */
     assert_int_equal(stat_of("sm.pending_cta_cycles"),
                      event_of(MECH_CTA_END, 0)->cycle - event_of(MECH_CTA_START, 2)->cycle);
     assert_int_equal(stat_of("sm.saved_cta_cycles"), 0);
     play_close();
 }
 
-/* Without `admit` no CTA is without slots, and listening changes nothing. */
+/* Without `admit` no CTA is without slots, and an attached on_cta changes nothing. */
 static void see_on_cta(void *state, const struct mech_cta *e) { see(e); }
 
 static void listening_changes_nothing(void **state)
@@ -101,10 +101,10 @@ static void listening_changes_nothing(void **state)
     blank_fill((struct mechanism){.init = see_init, .on_cta = see_on_cta});
     assert_int_equal(play_cycles(&heard), cycles);
     assert_int_equal(count_of(MECH_CTA_START), 1);
-    assert_int_equal(count_of(MECH_CTA_STALLED), 0); /* nobody looks */
+    assert_int_equal(count_of(MECH_CTA_STALLED), 0); /* no mechanism watches stalls */
 }
 
-/* ---- out and in ---- */
+/* ---- swaps ---- */
 
 /* The first CTA that stalls is exchanged for the one that is ready, once. */
 static void swap_on_cta(void *state, const struct mech_cta *e)
@@ -114,7 +114,7 @@ static void swap_on_cta(void *state, const struct mech_cta *e)
     if (e->kind == MECH_CTA_STALLED && seen.ready != MECH_NO_CTA && !seen.begun) {
         seen.begun = e->cycle;
         assert_true(seen.ports->cta_swap(seen.ports->host, e->cta_slot, seen.ready, seen.cycles));
-        /* it has left: not again, nor may the other enter twice */
+        /* it has left: it may not leave again, nor may the other enter twice */
         seen.refusals += seen.ports->cta_swap(seen.ports->host, e->cta_slot, MECH_NO_CTA, 1);
         seen.refusals += seen.ports->cta_swap(seen.ports->host, MECH_NO_CTA, seen.ready, 1);
     }
@@ -140,7 +140,7 @@ static void a_swap_takes_its_cycles(void **state)
     }
 }
 
-/* The result comes while the CTA has no slot: it is told once, and counted in no other. */
+/* The result comes while the CTA has no slot: it is reported once, and counted for no other CTA. */
 static void a_result_for_a_cta_without_slots_makes_it_ready_once(void **state)
 {
     blank_fill((struct mechanism){.init = see_init, .admit = admit_all, .on_cta = swap_on_cta});
@@ -157,7 +157,8 @@ static void a_result_for_a_cta_without_slots_makes_it_ready_once(void **state)
 
 /* ---- registers ---- */
 
-/* PARKED: the rows that it had; UNPARKED: those that it has, which are as many. At the time of `now`. */
+/* PARKED: the rows that it had; UNPARKED: the rows that it has, which are as many. Both at the time of
+ * `now`. */
 static void expect_rows_of_start(const struct mech_cta *e, const struct mech_cta *now)
 {
     const struct mech_cta *start = event_of(MECH_CTA_START, 0);
@@ -171,7 +172,8 @@ static void expect_rows_of_start(const struct mech_cta *e, const struct mech_cta
     assert_int_equal(e->last_row, start->last_row);
 }
 
-/* A CTA that stalls leaves; its rows go, and what is not kept with them; it comes back when it is ready. */
+/* A CTA that stalls leaves; its rows are freed, and registers that are not kept are lost; it comes back when
+ * it is ready. */
 static void park_on_cta(void *state, const struct mech_cta *e)
 {
     static uint64_t kept[64][MECH_REGISTER_WORDS];
@@ -224,9 +226,9 @@ static void what_is_kept_comes_back_and_the_rest_is_lost(void **state)
     park("ab#_cA*", false, 64);
 }
 
-/* By hand, as FineReg's Figure 7 does it. The load of b is the last: before the addition that waits for it
- * live are what a and b hold and the address of the result, which is a pair. Both registers of the base
- * address are written, or not read, before the end. */
+/* Counted by hand, as in FineReg's Figure 7. The load of b is the last: before the addition that waits for
+ * it, the values of a and b and the address of the result, which is a pair, are live. Both registers of the
+ * base address are written, or not read, before the end. */
 static void live_registers_as_counted_by_hand(void **state)
 {
     park("b", true, 32);
@@ -239,10 +241,10 @@ static void live_registers_as_counted_by_hand(void **state)
     assert_int_equal(seen.live_rows, 5 + 4); /* a, two pairs; a, b and one pair */
 }
 
-/* ---- whatever is skipped ---- */
+/* ---- same results whatever is skipped ---- */
 
 enum { CTA_WARPS = 2, CTAS_MAX = 128 };
-/* Of an SM: the CTAs that could go on without slots. */
+/* State of an SM: the CTAs that could go on without slots. */
 struct swapper {
     const struct mech_ports *ports;
     uint64_t events[MECH_CTA_UNPARKED + 1];
@@ -287,7 +289,7 @@ static void swapper_enter(struct swapper *s)
     }
 }
 
-/* What stalls leaves and is parked; what is ready enters. */
+/* A CTA that stalls leaves and is parked; a CTA that is ready enters. */
 static void swap_always(void *state, const struct mech_cta *e)
 {
     struct swapper *s = state;

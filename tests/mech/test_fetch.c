@@ -1,5 +1,5 @@
 /* test_fetch.c: instruction fetches that stall. While no warp finds room in the instruction cache, an SM may
- * sleep, and that changes nothing: cycles and memory are those of a run in which a mechanism's timer wakes
+ * sleep without changing the result: cycles and memory are those of a run in which a mechanism's timer wakes
  * the SM in every cycle. */
 #include "script_kit.h"
 
@@ -8,8 +8,8 @@
 /* Words: the ticket counter, and a word for each thread. */
 enum { CTAS = 24, BLOCK = 160, WORDS = 1 + CTAS * BLOCK };
 
-/* Several lines of code, which warps enter at different times and leave by different ways. Each takes a
- * ticket in each round: memory tells the order of the warps. */
+/* Several lines of code, which warps enter at different times and leave by different ways. Each warp takes a
+ * ticket in each round, so memory shows the order of the warps. */
 #define STEP                                                                                                 \
     "mad.lo.u32 %s, %s, 1664525, 1013904223; shr.u32 %a, %s, 7; xor.b32 %s, %s, %a; add.u32 %s, %s, %i;\n"
 static const char ptx[] =

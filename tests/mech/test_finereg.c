@@ -28,7 +28,7 @@ static const char *bytes_of(const char *name, uint32_t rows)
 
 /* ---- vt ---- */
 
-/* 16 CTAs of 8 warps on 64 slots: all are resident, and nothing of them goes to memory. */
+/* 16 CTAs of 8 warps on 64 slots: all are resident, and none of their registers go to memory. */
 static void registers_bound_the_ctas_of_vt(void **state)
 {
     const struct play p = {.script = "#",
@@ -44,7 +44,7 @@ static void registers_bound_the_ctas_of_vt(void **state)
     play_close();
 }
 
-/* Two warps, two slots of a machine that has no others: one CTA stalls, the other runs. */
+/* Four CTAs on an SM with one slot: while one CTA is stalled, another runs. */
 static void vt_hides_a_stall(void **state)
 {
     struct play p = {.script = "abcdefgh", .sets = {"sm.warps=1", BIG_L1}, .grid = 4};
@@ -85,7 +85,8 @@ static void a_cta_leaves_if_its_live_rows_fit(void **state)
     play_close();
 }
 
-/* What is saved is what is needed, in programs that diverge, wait at barriers, store and update. */
+/* Exactly the registers that are needed are saved, in programs that diverge, wait at barriers, store and
+ * update. */
 static void nothing_that_is_needed_is_lost(void **state)
 {
     static const char *const scripts[] = {"ab#_cA*d", "#_#_#", "!abc#", "aBcDeF*_#"};
@@ -101,7 +102,7 @@ static void nothing_that_is_needed_is_lost(void **state)
     }
 }
 
-/* A CTA of a program that shared memory bounds would find none: nothing moves for a new one. */
+/* Shared memory limits the CTAs of the program: no new CTA would find room, so no CTA leaves for one. */
 static void what_shared_memory_bounds_stays(void **state)
 {
     const struct play p = {.script = "ab#",
@@ -125,8 +126,8 @@ static void vectors_are_read_once(void **state)
     play_close();
 }
 
-/* walk calls itself `left` times; the last one loads a word of its lane's own line, and waits for it. Each of
- * the others stores `left`, which it needs after the call, and the kernel its thread's number. */
+/* walk calls itself `left` times; the last call loads a word of its lane's own line, and waits for it. Each
+ * of the others stores `left`, which it needs after the call, and the kernel stores its thread's number. */
 static const char calls_ptx[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
     ".func walk(.param .u64 in, .param .u64 out, .param .u32 left)\n{\n"
@@ -147,8 +148,8 @@ static const char calls_ptx[] =
     "st.param.u64 [a], %i; st.param.u64 [b], %o; st.param.u32 [c], %n; call walk, (a, b, c); }\n"
     "st.global.u32 [%o+12], %t;\nret;\n}\n";
 
-/* The PCs at which parts of stalled warps go on, as a set. Of the CTAs that left: how many, the most such PCs
- * of a warp, and the registers that are live at these. */
+/* The set of PCs at which parts of stalled warps go on. Of the CTAs that left: their number, the most such
+ * PCs of a warp, and the registers that are live at these. */
 static struct {
     const struct mech_ports *ports;
     uint64_t pcs;
@@ -209,10 +210,10 @@ static void call(uint32_t depth, uint32_t entries)
 }
 
 /* walk stalls with four live rows: the loaded value, the pair of the result's address, and the frame pointer,
- * which its callers need. What else these need lies in local memory, and takes no rows. A CTA leaves at the
- * load, and behind each call, where it waits for three saved registers beside the frame pointer: 2 + depth
- * times. While it waits for its arguments six rows are live, too many for four entries. Three are too few for
- * all. */
+ * which its callers need. Other values that these need are in local memory, and take no rows. A CTA leaves at
+ * the load, and behind each call, where it waits for three saved registers beside the frame pointer: 2 +
+ * depth times. While it waits for its arguments six rows are live, too many for four entries. Three entries
+ * are too few for all of these waits. */
 static void registers_of_callers_are_saved(void **state)
 {
     for (uint32_t depth = 0; depth <= 2; depth++) {
@@ -228,7 +229,8 @@ static void registers_of_callers_are_saved(void **state)
         assert_int_equal(left.live_rows, 4 * moves);
         /* in walk, behind the call in walk, behind that in the kernel */
         assert_int_equal(left.pcs_max, depth ? 3 : 2);
-        /* the vector of each was read; again, if it came when another one had been asked for */
+        /* the vector of each was read; it was read again if it arrived after another one had been asked
+         * for */
         assert_true(stat_of("finereg.vector_misses") >= (uint64_t)__builtin_popcountll(left.pcs));
         play_close();
         call(depth, 3);
@@ -262,8 +264,8 @@ static void all_registers_travel(void **state)
 
 /* ---- regmutex ---- */
 
-/* Half of a thread's registers are its base set: more CTAs fit than with all of them. A pool of one section:
- * warps take turns. */
+/* Half of a thread's registers are its base set: more CTAs fit than with all registers. The pool has one
+ * section: warps take turns. */
 static void warps_share_sections(void **state)
 {
     play(&(struct play){.script = "ab#c#d",
@@ -287,7 +289,7 @@ static void warps_share_sections(void **state)
     play_close();
 }
 
-/* Eight values that are live from their definition to their use, with a loop between; again and again. */
+/* Eight values that are live from their definition to their use, with a loop between; repeated. */
 static const char rounds_ptx[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
     ".visible .entry rounds(.param .u64 out, .param .u32 rounds, .param .u32 steps)\n{\n"
@@ -306,8 +308,9 @@ static const char rounds_ptx[] =
 
 enum { ROUNDS = 3, BASE = 8 };
 
-/* Of two warps and each round: the cycle from which on more than the base set is live before the next
- * instruction, that of the issue of this instruction, and that from which on it is no longer so. */
+/* For two warps and each round: the cycle from which on more than the base set is live before the next
+ * instruction, the cycle of the issue of this instruction, and the cycle from which on only the base set is
+ * live again. */
 static struct {
     bool is_above;
     uint32_t rounds;
@@ -333,7 +336,7 @@ static void turns_on_issue(void *state, const struct mech_issue *e)
     if (turns[e->warp].is_above && !turns[e->warp].issues[round]) turns[e->warp].issues[round] = e->cycle;
 }
 
-/* Opens, runs and checks the sums; the rig stays open. The answer is the number of cycles. */
+/* Opens, runs and checks the sums; the rig stays open. Returns the number of cycles. */
 static uint64_t take_turns(const char *srp, uint32_t steps)
 {
     enum { THREADS = 64 };
@@ -366,9 +369,9 @@ static uint64_t take_turns(const char *srp, uint32_t steps)
 }
 
 /* 18 registers, 8 of them in the base set: a section has 10 rows, and the pool 12. Two warps of one scheduler
- * ask for it three times each. The first finds it free; from then on each asks while the other holds it, and
- * issues in the cycle after the other has given it back. A longer loop lengthens each of the six turns, which
- * follow one another, and nothing else. With a pool of 20 rows, two sections, no warp waits. */
+ * ask for the section three times each. The first finds it free; from then on each asks while the other holds
+ * it, and issues in the cycle after the other has given it back. A longer loop lengthens only each of the six
+ * turns, which follow one another. With a pool of 20 rows, two sections, no warp waits. */
 static void two_warps_alternate(void **state)
 {
     uint64_t cycles[2], held[2];
@@ -408,7 +411,7 @@ static void two_warps_alternate(void **state)
 
 /* ---- unified ---- */
 
-/* 16 KB of registers that lie apart hold those of all CTAs that fit: the whole store is L1. */
+/* 16 KB of separate registers hold those of all CTAs that fit: the whole unified store is L1. */
 static void what_is_left_is_l1(void **state)
 {
     play_and_expect(&(struct play){.script = "abcdefgh abcdefgh",

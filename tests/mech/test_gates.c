@@ -1,6 +1,6 @@
-/* test_gates.c: ccws, mascar and pa on a machine: memory is that of the program, the result does not depend
- * on what is skipped nor on threads, and what they hold back waits where it should. What they decide, event
- * by event: tests/unit/test_mech_ccws.c, test_mech_mascar.c, test_mech_pa.c. */
+/* test_gates.c: ccws, mascar and pa on a machine: memory is that of the program, the result depends neither
+ * on skipped cycles nor on threads, and warps that they hold back wait where they should. Their decisions,
+ * event by event: tests/unit/test_mech_ccws.c, test_mech_mascar.c, test_mech_pa.c. */
 #include "script_kit.h"
 
 /* ---- all of them ---- */
@@ -29,7 +29,7 @@ static void no_result_depends_on_skipping_threads_or_jams(void **state)
 /* ---- ccws ---- */
 
 /* An L1 of four lines. Each warp goes twice over six lines, which LRU always drops before they come again:
- * locality of its own. A stream over lines that come once has none. */
+ * the warp has locality of its own. A stream over lines that come once has no locality. */
 static void loads_are_held_back_where_warps_lose_their_lines(void **state)
 {
     struct play p = {
@@ -48,8 +48,8 @@ static void loads_are_held_back_where_warps_lose_their_lines(void **state)
 }
 
 /* e replaces a. In the second round a finds its tag and replaces b, b finds its tag and replaces c, and so
- * on; the tag of a, which e replaces again, is there already. A store to a before that drops its tag, and
- * stores to b to e drop their lines: in the second round e replaces a, and nothing was lost. */
+ * on; the tag of a, which e replaces again, is there already. If a store to a comes before that, it drops its
+ * tag, and stores to b to e drop their lines: in the second round e replaces a, and no locality was lost. */
 static void a_store_between_two_loads_leaves_nothing_to_lose(void **state)
 {
     play_and_expect(&(struct play){.script = "abcde abcde", .mechs = {"ccws", "gto"}},
@@ -61,9 +61,9 @@ static void a_store_between_two_loads_leaves_nothing_to_lose(void **state)
 
 /* ---- mascar: warps with different parts ---- */
 
-/* After a barrier, warp 0 loads 32 lines that nobody has; warp 1, some cycles later, one such line, and after
- * a fence it stores; warp 2, later, and warp 3, before warp 1, the line that all have loaded before the
- * barrier. */
+/* After a barrier, warp 0 loads 32 lines that are in no cache; warp 1, some cycles later, loads one such
+ * line, and after a fence it stores; warp 2, later, and warp 3, before warp 1, load the line that all warps
+ * loaded before the barrier. */
 static const char parts[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
     ".visible .entry parts(.param .u64 buf, .param .u64 out)\n{\n"
@@ -78,7 +78,7 @@ static const char parts[] =
     "setp.eq.u32 %p, %i, 3;\n@%p bra three;\n"
     "ld.global.u32 %v, [%w+1024]; bra end;\n"
     "one:\n"
-/* s is 1 and x is buf, but nobody can know before the multiplications are done */
+/* s is 1 and x is buf, but neither is known before the multiplications are done */
 #define WAIT "mul.lo.u32 %s, %s, %s; mul.lo.u32 %s, %s, %s;\n"
 #define THEN "sub.u32 %l, %s, 1; cvt.u64.u32 %x, %l; add.u64 %x, %b, %x;\n"
     WAIT WAIT THEN "ld.global.u32 %v, [%x+128];\n"
@@ -92,7 +92,7 @@ static const char parts[] =
 
 enum { PARTS_WARPS = 4, LINES = 64 };
 
-/* When each came, in the order of the accesses that the L1 took; 0: never. */
+/* When each access came, in the order in which the L1 took them; 0: never. */
 static struct seen {
     uint64_t hit_of_3, hit_of_2, miss_of_1, last_of_0, filled_of_1, stored_by_1;
     uint64_t buf;
@@ -115,7 +115,7 @@ static void see_issue(void *state, const struct mech_issue *e)
     if (e->warp == 1 && e->is_store && !seen.stored_by_1) seen.stored_by_1 = e->cycle;
 }
 
-/* Runs `parts` on an SM with eight MSHRs and two ports, and checks what it computed. The rig stays open. */
+/* Runs `parts` on an SM with eight MSHRs and two ports, and checks its results. The rig stays open. */
 static void play_parts(const char *mech, const char *setting)
 {
     const char *const mechs[] = {mech, blank_file}, *const settings[] = {setting};
@@ -153,7 +153,7 @@ static void a_hit_behind_a_blocked_miss_completes(void **state)
     play_close();
 }
 
-/* The load of warp 1 is in the queue: its fence is over, and its store issues, when the data is there. */
+/* The load of warp 1 is in the queue: its fence ends, and its store issues, when the data is there. */
 static void a_fence_waits_for_a_load_in_the_queue(void **state)
 {
     play_parts("mascar", NULL);
@@ -162,7 +162,7 @@ static void a_fence_waits_for_a_load_in_the_queue(void **state)
     play_close();
 }
 
-/* The queue has one entry, which the 32 lines of warp 0 take; all else is served behind them. */
+/* The queue has one entry, which the 32 lines of warp 0 take; all other accesses are served behind them. */
 static void a_queue_of_one_entry_is_served_alone_while_it_is_full(void **state)
 {
     play_parts("mascar", "mascar.entries=1");

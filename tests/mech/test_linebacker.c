@@ -3,8 +3,8 @@
 
 /* ---- a loop over lines ---- */
 
-/* Each warp loads `lines` lines, 32 at a time, again and again, with a barrier after each pass; beside them,
- * where `stream` is not 0, lines that it never sees again. Thread sums go to out. */
+/* Each warp loads `lines` lines, 32 at a time, again and again, with a barrier after each pass; where
+ * `stream` is not 0, it also loads lines that it never loads again. Thread sums go to out. */
 static const char loop_ptx[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
     ".visible .entry loop(.param .u64 buf, .param .u64 out, .param .u32 lines, .param .u32 passes,\n"
@@ -100,7 +100,7 @@ static void a_loop_over_500_lines_misses_no_more(void **state)
     play_close();
 }
 
-/* Without a hot load the machine runs as it would alone, while monitored and after. */
+/* Without a hot load the machine runs as without the mechanism, during and after monitoring. */
 static void without_a_hot_load_nothing_changes(void **state)
 {
     struct loop p = {.lines = 32, .passes = 1, .grid = 64, .block = 256, .streams = true};
@@ -116,7 +116,7 @@ static void without_a_hot_load_nothing_changes(void **state)
     play_close();
 }
 
-/* Lines of the stream push those of the loop out of the L1, but never go into a row. */
+/* Lines of the stream push lines of the loop out of the L1, but never go into a row. */
 static void a_streaming_load_is_not_chosen(void **state)
 {
     struct loop p = {.mechs = {"linebacker"}, .settings = SVC, .passes = 60, .streams = true};
@@ -141,7 +141,7 @@ static void a_kernel_that_ends_before_two_windows_is_counted(void **state)
 
 /* ---- rows and partitions ---- */
 
-/* Registers are handed out in units of this many rows: a warp of a short script has one. */
+/* Registers are allocated in units of this many rows: a warp of a short script has one unit. */
 enum { WARP_ROWS = 16 };
 #define UNIT "sm.register_unit=512"
 
@@ -156,7 +156,7 @@ static struct play tiny_vc(const char *script, const char *partitions)
 }
 
 /* Three rounds over six lines: a goes into the first partition, b into the second, where two rounds find
- * them. Each first load of a line searches both. */
+ * them. The first load of each line searches both partitions. */
 static void a_search_takes_its_time_partition_by_partition(void **state)
 {
     uint64_t cycles[2];
@@ -176,7 +176,7 @@ static void a_search_takes_its_time_partition_by_partition(void **state)
     assert_int_equal(cycles[1] - cycles[0], (6 * 2 + 2 * (1 + 2)) * 10);
 }
 
-/* Of each load, in order: the cycle of its access to the L1, and of the issue that needs what it brings. */
+/* For each load, in order: the cycle of its access to the L1, and of the issue that needs its value. */
 static struct {
     uint64_t id, writes, access, use;
 } timed_loads[32];
@@ -198,9 +198,10 @@ static void time_access(void *state, const struct mech_l1_access *e)
         if (timed_loads[i].id == e->id) timed_loads[i].access = e->cycle;
 }
 
-/* A load that hits the L1 has its value l1.latency after the access, less what its tags took before. One that
- * hits a row has it later: by a search of the partitions up to that of its line, and a cycle for the bank of
- * the row. The second round finds a in the first partition, b in the second and c in the L1. */
+/* A load that hits the L1 has its value l1.latency after the access, less the time before it at the tags. A
+ * load that hits a row has its value later: by a search of the partitions up to that of its line, and a
+ * cycle for the bank of the row. The second round finds a in the first partition, b in the second and c in
+ * the L1. */
 static void a_hit_in_registers_takes_the_l1_the_search_and_a_bank(void **state)
 {
     static const struct {
@@ -244,11 +245,11 @@ static void stores_atomics_and_the_end_of_a_kernel_drop_a_line(void **state)
     p.sets[1] = "l1.flush=false";
     play(&p);
     rig_run(&rig, "play", 1, 32, (const uint64_t[]){script_buf, rig_alloc(&rig, 128)});
-    assert_int_equal(rig_stat(&rig, 1, "linebacker.hits"), 1); /* its own: e pushed a out again */
+    assert_int_equal(rig_stat(&rig, 1, "linebacker.hits"), 1); /* its own line: e pushed a out again */
     play_close();
 }
 
-/* A partition of 192 rows is on where as many lie above the last row of the CTA. */
+/* A partition of 192 rows is in use where as many rows lie above the last row of the CTA. */
 static void a_partition_needs_all_of_its_rows(void **state)
 {
     static const struct {
@@ -284,14 +285,14 @@ static void see_cta(void *state, const struct mech_cta *e)
     if (e->kind == MECH_CTA_REGISTERS_OUT) seen.is_out[e->cta_slot] = true;
     if (e->kind == MECH_CTA_REGISTERS_IN) seen.is_out[e->cta_slot] = false;
 }
-/* CTAs of eight warps, in slots one after another. */
+/* CTAs of eight warps, in consecutive slots. */
 static void see_issue(void *state, const struct mech_issue *e)
 {
     seen.issued_while_out += seen.is_out[e->warp / 8];
 }
 
 /* Four CTAs that go over the same 700 lines: the load is hot, and the CTA in the largest slot is throttled.
- * Its registers leave and come back in whole. */
+ * All of its registers leave and come back. */
 static void a_throttled_cta_keeps_its_registers_in_memory(void **state)
 {
     memset(&seen, 0, sizeof seen);
@@ -317,8 +318,8 @@ static void a_throttled_cta_keeps_its_registers_in_memory(void **state)
     play_close();
 }
 
-/* The registers of three CTAs fill the file but for 100 rows; with one of them out there is room for lines,
- * from the last acknowledgement on. */
+/* The registers of three CTAs fill the file except for 100 rows; with one of them out there is room for
+ * lines, from the last acknowledgement on. */
 static void rows_of_a_throttled_cta_hold_lines(void **state)
 {
     struct loop p = {.mechs = {"linebacker"},
@@ -378,7 +379,7 @@ static void cerf_hits_in_rows_and_takes_their_banks(void **state)
     assert_int_equal(stat_of("cerf.reads"), 9 * 116);
     assert_int_equal(stat_of("cerf.writes"), 116);
     assert_int_equal(stat_of("cerf.hits"), 9 * LOOP_LINES);
-    assert_int_equal(stat_of("sm.lent_accesses"), 10 * LOOP_LINES); /* the storage is one */
+    assert_int_equal(stat_of("sm.lent_accesses"), 10 * LOOP_LINES); /* registers and lines are in one store */
     play_close();
 }
 
@@ -402,7 +403,7 @@ static void loads_sees_what_is_reused_and_what_streams(void **state)
 
 /* ---- what does not fit ---- */
 
-/* A machine with these parameters and mechanisms is refused with these words. */
+/* A machine with these parameters and mechanisms is refused with this message. */
 static void refused(const char *mech, const char *beside, const char *setting, const char *set,
                     const char *words)
 {

@@ -1,5 +1,5 @@
-/* test_mech_copies.c: what a mechanism learns of the L1s of other SMs: who holds a line (sharers), how old a
- * copy is (copy_as_of), and the age of data that is made of a copy (miss_as_of). */
+/* test_mech_copies.c: what a mechanism can learn of the L1s of other SMs: which L1s hold a line (sharers),
+ * the age of a copy (copy_as_of), and the age of data that is read from a copy (miss_as_of). */
 #include "hooks_kit.h"
 
 enum { SMS = 2, END = 4000 };
@@ -7,8 +7,8 @@ enum { SMS = 2, END = 4000 };
 static uint32_t use_sharers(const void *params) { return MECH_USES_SHARERS; }
 static uint32_t use_ages(const void *params) { return MECH_USES_SHARERS | MECH_USES_AGES; }
 
-/* One warp on each of two SMs, and one line. SM 0: a load, a store and another load; SM 1: a load; each when
- * the clock says so, or never where that is 0. Both end at the cycle END. */
+/* One warp on each of two SMs, and one line. SM 0: a load, a store and another load; SM 1: a load; each at
+ * the given time of the clock, or never where that is 0. Both end at the cycle END. */
 /* clang-format off */
 #define UNTIL(name)                                                                                          \
     "ld.param.u32 %w, [" name "]; setp.eq.u32 %q, %w, 0;\n@%q bra no_" name ";\nwait_" name ":\n"            \
@@ -34,7 +34,7 @@ struct times {
 /* ---- what is seen ---- */
 
 static uint64_t line;
-/* By SM: what it sees every SAMPLE cycles. */
+/* [SM]: what it sees every SAMPLE cycles. */
 enum { SAMPLE = 50, SAMPLES = END / SAMPLE };
 static struct {
     uint64_t holders, as_of[SMS];
@@ -66,7 +66,7 @@ static void play_copies(struct mechanism hooks, struct times t)
     play_close();
 }
 
-/* At this cycle every SM sees the same: who holds the line. */
+/* At this cycle every SM sees the same holders of the line. */
 static void expect_holders(uint64_t cycle, uint64_t holders)
 {
     for (uint32_t sm = 0; sm < SMS; sm++)
@@ -83,8 +83,8 @@ static uint64_t as_of(uint64_t cycle, uint32_t copy)
 
 /* ---- sharers, copy_as_of ---- */
 
-/* SM 0 loads the line, then SM 1; the store of SM 0 drops it there, and the copy of SM 1 is old when the L2
- * has performed the store. */
+/* SM 0 loads the line, then SM 1; the store of SM 0 drops the line in its own L1, and the copy of SM 1 is old
+ * when the L2 has performed the store. */
 static void sharers_tells_who_holds_a_line_and_copy_as_of_what_is_old(void **state)
 {
     play_copies((struct mechanism){0}, (struct times){.load = 200, .other = 1200, .store = 2200});
@@ -96,7 +96,7 @@ static void sharers_tells_who_holds_a_line_and_copy_as_of_what_is_old(void **sta
     assert_int_not_equal(as_of(2150, 0), 0);
     assert_int_not_equal(as_of(2150, 1), 0);
     assert_int_equal(as_of(2900, 1), 0);
-    /* a copy that was read after the store has it */
+    /* a copy that was read after the store contains it */
     play_copies((struct mechanism){0}, (struct times){.store = 200, .other = 1200});
     expect_holders(2150, 2);
     assert_int_not_equal(as_of(2150, 1), 0);
@@ -123,7 +123,7 @@ static void what_an_sm_sees_of_others_is_the_same_whatever_is_skipped(void **sta
 
 static bool tells_age;
 
-/* The second load of SM 0 gets what SM 1 has. */
+/* The second load of SM 0 gets the data of SM 1's copy. */
 static void fill_from_other(void *state, const struct mech_l1_access *a, uint32_t token,
                             struct mech_miss *answer)
 {
@@ -133,8 +133,8 @@ static void fill_from_other(void *state, const struct mech_l1_access *a, uint32_
     if (tells_age) p->miss_as_of(p->host, token, p->copy_as_of(p->host, 1, line));
 }
 
-/* SM 1 reads the line after the store, and SM 0 makes a copy of this copy. That is as old, if the mechanism
- * says so, and older than the store otherwise. */
+/* SM 1 reads the line after the store, and SM 0 makes a copy of this copy. The new copy has the same age if
+ * the mechanism says so, and otherwise counts as older than the store. */
 static void data_is_as_old_as_miss_as_of_says(void **state)
 {
     for (int tells = 0; tells < 2; tells++) {

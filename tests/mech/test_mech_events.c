@@ -1,5 +1,6 @@
-/* test_mech_events.c: hooks that tell what happens on and between SMs, as test_mech_hooks.c has the others:
- * barriers, stalls of CTAs, reads of the mechanism's memory, messages of the ring, the GPU timer's period. */
+/* test_mech_events.c: hooks that report events on and between SMs: barriers, stalls of CTAs, reads of the
+ * mechanism's memory, messages of the ring, the GPU timer's period. test_mech_hooks.c names the files of the
+ * others. */
 #include "hooks_kit.h"
 
 enum { LATER = 700, EVENTS = 64 };
@@ -8,7 +9,7 @@ enum { LATER = 700, EVENTS = 64 };
 
 static struct mech_barrier barrier_log[EVENTS];
 static uint32_t barrier_count;
-/* of each warp: the cycle of its newest issue; issues while it waits */
+/* for each warp: the cycle of its newest issue; issues while it waits */
 static uint64_t issued_at[MECH_WARPS_MAX], waiting, issued_in_wait;
 
 static void log_barrier(void *state, const struct mech_barrier *e)
@@ -21,7 +22,7 @@ static void see_issue(void *state, const struct mech_issue *e)
     issued_at[e->warp] = e->cycle;
     issued_in_wait += waiting >> e->warp & 1;
 }
-/* As it is told: the barrier has just issued. */
+/* The barrier has just issued when the event comes. */
 static void compare_with_issue(void *state, const struct mech_barrier *e)
 {
     log_barrier(state, e);
@@ -33,8 +34,8 @@ static void count_barriers(void *state, const struct mech_barrier *e)
     ((struct tiny *)state)->n[e->is_wait] += e->cycle * e->warps;
 }
 
-/* Three warps meet twice. Each waits from the issue of its barrier on, the last one not at all or no longer
- * than a cycle; all that wait go on together, and nobody issues meanwhile. */
+/* Three warps meet twice. Each waits from the issue of its barrier on, the last one for a cycle at most; all
+ * waiting warps go on together, and none of them issues while it waits. */
 static void on_barrier_tells_who_waits_and_who_goes_on(void **state)
 {
     uint64_t wait = 0, released = 0;
@@ -91,7 +92,7 @@ static void log_stall(void *state, const struct mech_cta *e)
     stalled_at = e->cycle;
 }
 
-/* The one CTA waits for a for some 400 cycles. */
+/* The only CTA waits for a for some 400 cycles. */
 static void a_stall_is_told_when_it_has_lasted_long_enough(void **state)
 {
     static const uint32_t cycles[] = {0, 1, 50, 5000};
@@ -122,7 +123,7 @@ static bool admit_by_slots(void *state, struct mech_admit *a)
     return a->ctas.in_use < a->ctas.limit && a->warps.in_use + a->warps.asked <= a->warps.limit &&
            a->threads.in_use + a->threads.asked <= a->threads.limit;
 }
-/* Nobody issues until both reads are back. */
+/* No warp issues until both reads are back. */
 static void read_both(void *state, uint64_t cycle)
 {
     struct tiny *t = state;
@@ -147,7 +148,7 @@ static void see_first_after(void *state, const struct mech_issue *e)
     come_at = t->n[1];
 }
 
-/* Two lines of 32 bytes from DRAM, each with its token. Votes in the hook count at once. */
+/* Two lines of 32 bytes from DRAM, each with its token. Votes in the hook take effect at once. */
 static void on_memory_read_tells_when_a_read_is_back(void **state)
 {
     const struct mechanism hooks = {
@@ -181,7 +182,8 @@ static void send_round(void *state, bool is_start)
     if (is_start && t->ports->sm == SENDER)
         assert_true(t->ports->ring_push(t->ports->host, MECH_RING_REQUEST, &m));
 }
-/* One SM looks at the message for some cycles, the others at once; n: calls, cycles of these, hops. */
+/* One SM looks at the message for some cycles, the others pass it at once; n: calls, cycles of these,
+ * hops. */
 static void look_and_pass(void *state, uint64_t cycle)
 {
     struct tiny *t = state;
@@ -200,8 +202,8 @@ static void look_and_pass(void *state, uint64_t cycle)
     }
 }
 
-/* It is told in each cycle in which a message can be seen: HELD_CYCLES times at one SM, once at the others.
- * The message that all let pass comes back to its sender. */
+/* The hook is called in each cycle in which a message can be seen: HELD_CYCLES times at one SM, once at the
+ * others. A message that all SMs pass comes back to its sender. */
 static void on_ring_is_told_until_the_message_is_taken_or_passed(void **state)
 {
     attach((struct mechanism){.uses = use_ring, .on_kernel = send_round, .on_ring = look_and_pass});
@@ -247,7 +249,7 @@ static void read_gpu(void *state, const struct mech_issue *e)
     s->tiny.n[0] += s->gpu->calls;
 }
 
-/* In place of gpu_timer_cycles; 0: never. */
+/* Replaces gpu_timer_cycles; 0: never. */
 static void gpu_timer_period_gives_the_period(void **state)
 {
     static const uint32_t periods[] = {0, 37, 150};

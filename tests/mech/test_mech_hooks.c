@@ -13,7 +13,7 @@
  *   what is stored, notes                   test_storage.c, machine.sh */
 #include "hooks_kit.h"
 
-/* Where to stop holding something back. */
+/* The cycle at which a test stops holding something back. */
 enum { LATER = 700 };
 
 /* ---- check ---- */
@@ -29,7 +29,8 @@ static enum mech_fit judge_machine(const void *params, const struct mech_machine
     return fit_answer;
 }
 
-/* Makes a machine with the mechanism, and returns whether that went well; *said is what was said of it. */
+/* Makes a machine with the mechanism, and returns whether that succeeded; *said is the text of the
+ * diagnostics. */
 static bool machine_is_made(struct strbuf *said)
 {
     static const char *const sets[] = {"sm.count=3", "sm.prefetch_queue=11"};
@@ -73,13 +74,13 @@ static void check_warns_of_a_machine_or_refuses_it(void **state)
 
 /* ---- a helper kernel that fails ---- */
 
-/* Of eight SMs the last three. */
+/* The last three of eight SMs. */
 static uint32_t some_cache_sms(const void *params, uint32_t sm_count) { return (sm_count - 1) / 2; }
 
-/* Of a warp that waits: struct mech_helper. */
+/* Loads that a waiting warp has parked: struct mech_helper. */
 static uint32_t window_loads = 1;
 
-/* Thread 40 of the CTA on the second SM in cache mode. */
+/* Traps in thread 40 of the CTA on the second SM in cache mode. */
 static size_t trapping_helper(const void *params, struct mech_helper *helper, char *ptx, size_t room)
 {
     *helper = (struct mech_helper){.parts = {{.entry = "waits", .warps = 4}},
@@ -110,8 +111,8 @@ static void attach_helper(void)
                               .on_retire = retire_nobody});
 }
 
-/* The machine is idle when all loads that wait are parked: with none it would be so while the helper
- * works. */
+/* The machine is idle when all waiting loads are parked: if the helper declared none, the machine would be
+ * idle while the helper works. */
 static void a_helper_that_parks_no_load_is_refused(void **state)
 {
     for (window_loads = 0; window_loads < 2; window_loads++) {
@@ -126,7 +127,7 @@ static void a_helper_that_parks_no_load_is_refused(void **state)
     window_loads = 1;
 }
 
-/* Warp 4 + 1 of all: with four slices the second one's, its second. */
+/* Warp 4 + 1 of all: with four slices it is the second warp of the second slice. */
 static void a_fault_of_a_helper_says_whose_it_is_and_where(void **state)
 {
     attach_helper();
@@ -262,8 +263,8 @@ static int pick_highest_alone(void *state, const struct mech_sched_view *view)
     return 63 - __builtin_clzll(view->ready);
 }
 
-/* Each scheduler asks once a cycle at most, and only with warps that can issue; the answer issues in that
- * cycle, and is `last` from then on. */
+/* Each scheduler asks at most once a cycle, and only with warps that can issue; the warp of the answer issues
+ * in that cycle, and is `last` from then on. */
 static void the_warp_that_pick_answers_issues_in_that_cycle(void **state)
 {
     picks = pick_mistakes = issues_seen = 0;
@@ -294,7 +295,7 @@ static int pick_warp_0_first(void *state, const struct mech_sched_view *view)
     return MECH_NO_WARP;
 }
 
-/* Meanwhile its scheduler is asked again in each cycle. Each of these slots is charged to the policy's
+/* In the meantime its scheduler asks again in each cycle. Each of these slots is charged to the policy's
  * choice, although warp 0 waits for memory. */
 static void a_slot_that_pick_leaves_empty_is_held(void **state)
 {
@@ -384,14 +385,14 @@ static void see_kernel(void *state, bool is_start)
     heard[sm].was_in_kernel |= is_start;
 }
 
-/* The same in the state of its SM, for runs on several threads. */
+/* The same in the state of the SM, for runs on several threads. */
 static void sum_launch(void *state, const struct mech_launch *e)
 {
     ((struct tiny *)state)->n[0] += e->cycle + e->launch * e->ctas_fit;
 }
 
-/* Two grids of two streams, which overlap: of each every SM hears before its first CTA, and all of it lies
- * in one kernel of the SM. */
+/* Two grids of two streams, which overlap: every SM is told of each grid before the first CTA of the grid,
+ * and within one kernel of the SM. */
 static void on_launch_comes_for_each_grid_and_sm_before_its_first_cta(void **state)
 {
     memset(heard, 0, sizeof heard);
@@ -564,9 +565,9 @@ static void sum_outcome(void *state, const struct mech_prefetch *e)
 }
 
 /* The queue holds one prefetch and the L1 has one MSHR. When a misses, the first of two prefetches of b waits
- * for the MSHR of a, and is sent when that is free; the second is merged with it. The load of b finds it on
- * its way or there, for the first time. Later ones are merged too, or find b on its way or there. Outcomes
- * that do not occur here: test_prefetch.c. */
+ * for the MSHR of a, and is sent when that is free; the second is merged with it. The load of b finds the
+ * line on its way or in the L1, as its first use. Later prefetches are merged too, or find b on its way or in
+ * the L1. Outcomes that do not occur here: test_prefetch.c. */
 static void on_prefetch_says_what_became_of_it(void **state)
 {
     memset(outcomes, 0, sizeof outcomes);
@@ -594,7 +595,7 @@ static void on_prefetch_says_what_became_of_it(void **state)
 
 /* ---- what waits for memory ---- */
 
-/* In every cycle, beside a policy whose view says the same. */
+/* Checked in every cycle, beside a policy whose view has the same mask. */
 static uint64_t wait_seen, wait_mistakes;
 static int pick_first_and_compare(void *state, const struct mech_sched_view *view)
 {
@@ -684,7 +685,8 @@ static void a_cta_takes_rows_that_a_mechanism_has(void **state)
     expect_same_everywhere(&p);
 }
 
-/* The bank of row 5 twice, another one once, in a cycle in which no instruction reads or writes registers. */
+/* Asks for the bank of row 5 twice, and for another bank once, in a cycle in which no instruction reads or
+ * writes registers. */
 static void ask_for_banks(void *state, uint64_t cycle)
 {
     struct tiny *t = state;
@@ -703,7 +705,7 @@ static void a_bank_is_given_once_in_a_cycle(void **state)
     expect_same_everywhere(&p);
 }
 
-/* In every cycle it asks for bank after bank: instructions come first. */
+/* Asks for bank after bank in every cycle: instructions have priority. */
 static void ask_for_a_bank(void *state, const struct mech_issue *e)
 {
     struct tiny *t = state;
@@ -750,8 +752,8 @@ static void count_phases(void *state, uint64_t cycle)
     resident_peak[phase] = phase == 2 ? 0 : resident;
 }
 
-/* Two CTAs at first, six from the first timer on, none more while one is resident from the second on. A
- * CTA has one warp. */
+/* Two CTAs at first, six from the first timer on, no further CTA while one is resident from the second timer
+ * on. A CTA has one warp. */
 static void residency_follows_limit_ctas(void **state)
 {
     resident = phase = 0;
@@ -778,8 +780,8 @@ static void limit_to_1_or_4(void *state, uint64_t cycle)
     t->ports->limit_ctas(t->ports->host, ++t->n[0] % 2 ? 1 : 4);
 }
 
-/* The limit rises in cycles that an SM has before the others; CTAs that end elsewhere make the dispatcher
- * look at all SMs meanwhile. No CTA comes before the limit's own cycle. */
+/* The limit rises in cycles that an SM runs before the others; CTAs that end elsewhere make the dispatcher
+ * look at all SMs in the meantime. No CTA comes before the cycle in which the limit rose. */
 static void a_limit_that_rises_ahead_of_time_lets_nobody_in_early(void **state)
 {
     static const char *const scripts[] = {"abcd", "a#b#A_cd*#", "aaaaaaaa", "*#*#"};
@@ -813,7 +815,7 @@ static void sum_counters(void *state, bool is_start)
     t->n[3] += c->miss_latency_sum + 3 * c->miss_queue_busy + 5 * c->reply_busy;
 }
 
-/* Of the second kernel alone: a to e miss, a hits twice, 32 lines miss; A and the result are stores. */
+/* Counts of the second kernel only: a to e miss, a hits twice, 32 lines miss; A and the result are stores. */
 static void counters_are_those_of_the_kernel(void **state)
 {
     attach((struct mechanism){.on_kernel = read_counters, .on_l1_fill = sum_latency});

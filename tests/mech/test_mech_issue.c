@@ -1,5 +1,6 @@
-/* test_mech_issue.c: what the events of instructions and warps hold: the registers that an instruction reads
- * and writes, the memory that it is for, warps that start and end. When they come: test_mech_hooks.c. */
+/* test_mech_issue.c: the content of the events of instructions and warps: the registers that an instruction
+ * reads and writes, the memory that it accesses, warps that start and end. test_mech_hooks.c tests when they
+ * come. */
 #include "hooks_kit.h"
 
 /* ---- registers ---- */
@@ -74,7 +75,7 @@ static void reads_and_writes_are_the_registers_of_the_operands(void **state)
 
 /* ---- memory ---- */
 
-/* Instructions, and accesses of the L1, to global and to local memory. */
+/* Instructions that access global and local memory, and their accesses to the L1. */
 static uint32_t global_loads, global_stores, local_loads, local_stores, local_accesses[2], global_accesses,
     local_fills, local_evictions;
 
@@ -102,7 +103,7 @@ static void count_local_eviction(void *state, const struct mech_l1_evict *e)
 }
 
 /* Two stores to local memory and two loads of it, the same word of all lanes: one line. The lines b to g push
- * it out of an L1 of four, and the second load brings it back. */
+ * it out of an L1 of four lines, and the second load brings it back. */
 static void local_memory_is_told_as_such(void **state)
 {
     global_loads = global_stores = local_loads = local_stores = global_accesses = 0;
@@ -181,7 +182,7 @@ static void sum_warp(void *state, const struct mech_warp_event *e)
     tell(state, 3, e->cycle, (uint64_t)e->is_swap * 64 + e->cta_warps);
 }
 
-/* Warps start in launch order, CTA by CTA, and end as the ones that they were. Two CTAs fit at a time. */
+/* Warps start in launch order, CTA by CTA, and their ends carry the same numbers. Two CTAs fit at a time. */
 static void on_warp_tells_each_start_and_end(void **state)
 {
     start_count = end_count = 0;

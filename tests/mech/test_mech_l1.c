@@ -1,8 +1,8 @@
-/* test_mech_l1.c: the hooks and ports of the L1 and of what waits before it, as test_mech_hooks.c has the
- * others: lines, ports, misses, the re-execution queue, claims. */
+/* test_mech_l1.c: the hooks and ports of the L1 and of the stages before it: lines, ports, misses, the
+ * re-execution queue, claims. test_mech_hooks.c names the files of the others. */
 #include "hooks_kit.h"
 
-/* Where to stop holding something back. */
+/* The cycle at which a test stops holding something back. */
 enum { LATER = 700 };
 
 /* ---- lines of the L1 ---- */
@@ -27,7 +27,8 @@ static void shrink_at_d(void *state, const struct mech_l1_access *e)
     if (e->line == line_at('d') && e->outcome == MECH_L1_HIT) p->l1_lines(p->host, 3);
 }
 
-/* e replaces a; B drops b; d is hit and the fourth way goes, with what it holds; the rest goes at the end. */
+/* e replaces a; B drops b; d is hit and the fourth way is removed, with its line; the other lines leave at
+ * the end. */
 static void a_line_leaves_for_one_of_four_causes(void **state)
 {
     static const struct {
@@ -60,7 +61,7 @@ static void a_line_leaves_for_one_of_four_causes(void **state)
     expect_same_everywhere(&p);
 }
 
-/* ---- lines that come back ---- */
+/* ---- changes of the capacity ---- */
 
 static uint32_t extra_accesses, extra_fills;
 
@@ -96,8 +97,8 @@ static void double_l1(void *state, void *gpu_state, const void *params, const st
     ports->l1_lines_max(ports->host, 2 * ports->l1_sets * ports->l1_ways);
 }
 
-/* In two lines, three that are used in turn never hit. In four they hit the second time, and in eight all of
- * seven do; four of these lie in registers. */
+/* In two lines, three lines that are used in turn never hit. In four lines they hit the second time, and in
+ * eight all seven do; four of these lie in registers. */
 static void the_l1_grows_again_and_into_registers(void **state)
 {
     static const struct {
@@ -127,7 +128,7 @@ static void the_l1_grows_again_and_into_registers(void **state)
 
 /* ---- owners of lines ---- */
 
-/* Of each line: the launch number of the warp whose load brought it. */
+/* For each line: the launch number of the warp whose load brought it. */
 static uint64_t brought_by[SCRIPT_LINES + SCRIPT_WIDE], owner_mistakes, reused;
 
 static void keep_launch(void *state, const struct mech_l1_access *e)
@@ -278,7 +279,7 @@ static void an_access_is_the_same_whatever_is_skipped(void **state)
 
 /* ---- ports of the L1 ---- */
 
-/* In every second cycle it reads a, as soon as that is there. */
+/* Reads a in every second cycle, as soon as a is there. */
 static void steal_port(void *state, uint64_t cycle)
 {
     struct tiny *t = state;
@@ -324,7 +325,7 @@ static void ask_for_reexec(void *state, void *gpu_state, const void *params, con
     ports->reexec_queue(ports->host, 4);
 }
 
-/* A load that may not miss is offered in each cycle until it may. */
+/* A load that may not miss is offered in each cycle until it may miss. */
 static void may_miss_holds_a_load_before_the_l1(void **state)
 {
     access_count = 0;
@@ -340,7 +341,7 @@ static void may_miss_holds_a_load_before_the_l1(void **state)
     expect_same_everywhere(&p);
 }
 
-/* The load of warp 1, which comes first, is held. Without the queue it holds up warp 0; with it warp 0
+/* The load of warp 1, which comes first, is held. Without the queue it blocks warp 0; with the queue warp 0
  * goes on, and brings the line. */
 static void what_may_not_miss_waits_beside_the_load_store_unit(void **state)
 {
@@ -371,8 +372,8 @@ static void ask_for_2_reexec(void *state, void *gpu_state, const void *params, c
     ports->reexec_queue(ports->host, 2);
 }
 
-/* Two warps bring 32 lines each with one MSHR. The loads that the L1 refuses step aside, so that the load of
- * line a of a warp that is behind, which is there, does not wait for them. */
+/* Two warps bring 32 lines each with one MSHR. The loads that the L1 refuses move to the queue, so a load of
+ * line a, which is in the L1, does not wait for them although its warp is behind. */
 static void what_the_l1_refuses_steps_aside(void **state)
 {
     attach((struct mechanism){.init = ask_for_2_reexec});
@@ -393,8 +394,9 @@ static void ask_for_1_reexec(void *state, void *gpu_state, const void *params, c
     ports->reexec_queue(ports->host, 1);
 }
 
-/* The load of warp 1, which comes first, is held and fills a queue of one. It is offered again in each cycle,
- * and though there is a second port the load of warp 0 waits for it. With room in the queue it goes on. */
+/* The load of warp 1, which comes first, is held and fills a queue of one entry. It is offered again in each
+ * cycle, and the load of warp 0 waits for it, although there is a second port. With room in the queue the
+ * load of warp 0 goes on. */
 static void a_full_queue_lets_nothing_pass(void **state)
 {
     for (int is_full = 0; is_full < 2; is_full++) {
@@ -443,7 +445,7 @@ static void take_miss_delays_or_answers(void **state)
     assert_int_equal(miss_asked, 2);
     const uint64_t one = cycles_with((struct mech_miss){MECH_MISS_HIT, 1}, "ab");
     assert_true(one < alone);
-    assert_int_equal(cycles_with((struct mech_miss){MECH_MISS_HIT, 0}, "ab"), one); /* one at least */
+    assert_int_equal(cycles_with((struct mech_miss){MECH_MISS_HIT, 0}, "ab"), one); /* at least one cycle */
     assert_int_equal(cycles_with((struct mech_miss){MECH_MISS_HIT, 101}, "ab"), one + 2 * 100);
     const uint64_t pass = cycles_with((struct mech_miss){MECH_MISS_PASS, 400}, "ab");
     assert_in_range(pass, alone + 2 * 399, alone + 2 * 402); /* the crossbar has a slower clock */
@@ -507,9 +509,9 @@ static uint32_t choose_first(void *state, const struct mech_victim_view *v)
     return (uint32_t)__builtin_ctzll(v->candidates[0]);
 }
 
-/* e finds all four lines taken. It gets one of them when its data comes, or with claims_lines when it is
- * taken. There the victim is chosen before take_miss, in vain where that answers HIT; where the miss goes on
- * the choice holds. */
+/* e finds all four lines taken. It gets one of them when its data comes or, with claims_lines, when it is
+ * taken. With claims_lines the victim is chosen before take_miss, in vain where take_miss answers HIT; where
+ * the miss goes on, the choice holds. */
 static void a_miss_that_is_taken_holds_a_line_with_claims_lines(void **state)
 {
     static const struct {
@@ -604,7 +606,7 @@ static void play_claims(struct play p, uint64_t *cycles)
     *cycles = rig_cycles(&rig, 0);
 }
 
-/* A claim that is answered n cycles later keeps its line, and is otherwise like a hit after n cycles; one
+/* A claim that is answered n cycles later keeps its line, and is otherwise like a hit after n cycles; a claim
  * that goes on is like a pass after n cycles. */
 static void a_claimed_miss_is_answered_or_goes_on(void **state)
 {
@@ -631,8 +633,8 @@ static void a_claimed_miss_is_answered_or_goes_on(void **state)
     }
 }
 
-/* 32 misses of an L1 of four lines: without claims_lines all that have an MSHR are claimed at a time, with it
- * as many as there are lines. */
+/* 32 misses of an L1 of four lines: without claims_lines as many are claimed at a time as there are MSHRs,
+ * with it as many as there are lines. */
 static void claims_hold_lines_while_they_last(void **state)
 {
     uint64_t cycles;
@@ -657,8 +659,8 @@ static void claims_hold_lines_while_they_last(void **state)
 /* ---- holds ---- */
 
 static enum mech_hold hold_answer;
-/* may_miss refuses warp 0 until the timer; n: refusals, those of them that the host left out, calls of holds,
- * whether the timer has been. */
+/* may_miss refuses warp 0 until the timer; n: refusals, how many of them the host skipped, calls of holds,
+ * whether the timer has come. */
 static bool refuse_warp_0(void *state, const struct mech_l1_access *a)
 {
     struct tiny *t = state;
@@ -681,7 +683,7 @@ static void count_held(void *state, uint64_t offers)
 }
 static void end_hold(void *state, uint64_t cycle) { ((struct tiny *)state)->n[3] = 1; }
 
-/* Nothing is asked of the calls of holds and on_held: an SM that sleeps makes fewer of them. */
+/* The test does not check calls of holds and on_held: an SM that sleeps makes fewer of them. */
 static enum mech_hold hold_uncounted(void *state, int warp)
 {
     const struct tiny *t = state;
@@ -689,8 +691,8 @@ static enum mech_hold hold_uncounted(void *state, int warp)
 }
 static void count_refusals(void *state, uint64_t offers) { ((struct tiny *)state)->n[0] += offers; }
 
-/* Warp 1 brings line a, and warp 0, which loads b alone, waits beside the load-store unit. Where holds
- * answers yes, may_miss is not asked again: on_held tells how often it would have been, and nothing else
+/* Warp 1 brings line a, and warp 0, which loads only b, waits beside the load-store unit. Where holds answers
+ * yes, may_miss is not asked again: on_held tells how often it would have been asked, and nothing else
  * changes. */
 static void holds_stands_in_for_may_miss(void **state)
 {
@@ -741,7 +743,8 @@ static uint32_t hit_later(void *state, uint32_t set, uint32_t way)
     return extra_cycles;
 }
 
-/* Asked for each load that hits: a and b lie in ways 0 and 1. Each of the three hits is waited for. */
+/* Asked for each load that hits: a and b lie in ways 0 and 1. The program waits for each of the three
+ * hits. */
 static void extra_hit_delays_the_data_of_a_hit(void **state)
 {
     uint64_t before = 0;

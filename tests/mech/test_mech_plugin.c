@@ -1,5 +1,5 @@
-/* test_mech_plugin.c: mechanisms built as shared objects: they load, vote, count and keep time; what is wrong
- * with one is said. The folder of the shared objects is the first argument. */
+/* test_mech_plugin.c: mechanisms built as shared objects: they load, vote, count and keep time; errors in one
+ * are reported. The folder of the shared objects is the first argument. */
 #include "../unit/mech_kit.h"
 
 #include <signal.h>
@@ -8,7 +8,8 @@
 
 static const char *folder;
 
-/* ":a swl" -> the path of mech_probe_a.so, and swl as it is; "@every_hook" -> the path of every_hook.so. */
+/* Translates words: ":a swl" -> the path of mech_probe_a.so, and swl as it is; "@every_hook" -> the path of
+ * every_hook.so. */
 static const char *probes(const char *words, char *out, size_t size)
 {
     char text[256];
@@ -345,7 +346,7 @@ static void notes_are_merged_by_cycle_and_sm_and_bounded(void **unused)
 
 /* ---- what a mechanism must not do ---- */
 
-/* The run ends when these are attached, or when act is done, and says why. */
+/* The run ends when these mechanisms are attached, or when act is done, with this message. */
 static void ends(const char *words, void (*act)(struct mech_kit *), const char *message)
 {
     int ends[2];
@@ -465,7 +466,7 @@ static void one_mechanism_uses_the_ring(void **unused)
 
 /* ---- a mock SM behind the ports ---- */
 
-/* What the ports were called with, in order. */
+/* The arguments of the calls of ports, in order. */
 static VEC(uint64_t) calls;
 static bool is_queue_full;
 #define CALLED(...)                                                                                          \
@@ -786,7 +787,7 @@ static void a_bad_plug_in_is_refused_with_the_reason(void **unused)
     refused(path, "", "it is too short for a shared object");
     for (int i = 0; i < 100; i++) assert_true(write(fd, "text", 4) == 4);
     close(fd);
-    refused(path, "", "invalid ELF header"); /* dlopen's words */
+    refused(path, "", "invalid ELF header"); /* the text of dlopen */
     unlink(path);
 }
 

@@ -1,5 +1,5 @@
-/* test_mech_ports.c: ports that say something of the SM, set the timer or end the run, each with a mechanism
- * of a few lines. The files of the other ports: test_mech_hooks.c. */
+/* test_mech_ports.c: ports that read state of the SM, set the timer or end the run, each with a mechanism of
+ * a few lines. test_mech_hooks.c names the files of the other ports. */
 #include "hooks_kit.h"
 
 /* ---- l1_set ---- */
@@ -20,7 +20,7 @@ static void sum_sets(void *state, const struct mech_l1_access *a)
     tell(state, 0, a->cycle, p->l1_set(p->host, a->line));
 }
 
-/* The set from which a line leaves is that of the line that comes. */
+/* A line leaves the set of the line that comes in. */
 static void l1_set_is_the_set_of_a_line(void **state)
 {
     sets_seen = set_mistakes = 0;
@@ -52,7 +52,7 @@ static void sum_lanes(void *state, const struct mech_issue *e)
     tell(state, 0, e->cycle, p->thread_insts(p->host));
 }
 
-/* Over two kernels, the instruction that issues included. */
+/* Counted over two kernels, with the instruction that issues. */
 static void thread_insts_counts_lanes_since_the_machine_was_made(void **state)
 {
     lanes_issued = lane_mistakes = 0;
@@ -93,7 +93,7 @@ static const char two_ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
                               "ld.param.u64 %o, [out]; mov.u32 %t, %tid.x; add.u32 %t, %t, 1;\n"
                               "st.global.u32 [%o], %t;\nret;\n}\n";
 
-/* The instructions of two kernels lie in different ranges, and those of one kernel where they lay before. */
+/* The instructions of two kernels lie in different ranges; those of one kernel stay in theirs. */
 static void code_address_tells_instructions_of_all_kernels_apart(void **state)
 {
     base_count = 0;
@@ -177,7 +177,7 @@ static void start_again(void *state, const struct mech_l1_fill *e)
     if (e->line == line_at('b')) t->ports->set_timer(t->ports->host, e->cycle, 5);
 }
 
-/* With the period of set_timer from the call on, in place of timer_cycles; 0: no more. */
+/* The period is that of set_timer from the call on, in place of timer_cycles; 0: never again. */
 static void set_timer_gives_the_period_until_it_is_set_again(void **state)
 {
     static const uint64_t wanted[] = {70, 140, 173, 206, 239};

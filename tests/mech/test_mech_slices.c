@@ -1,11 +1,11 @@
 /* test_mech_slices.c: the hooks and ports of SMs in cache mode and of the L2's slices, each with a mechanism
- * of a few lines: the helper kernel waits for a word of its window that is not 0, and ends. What a mechanism
- * with all of them does: timing/test_morpheus.c. */
+ * of a few lines: the helper kernel waits for a word of its window that is not 0, and ends.
+ * timing/test_morpheus.c tests a mechanism with all of them. */
 #include "hooks_kit.h"
 
 enum { CACHE_SMS = 2, LOADS = 64, WORD = 4 };
 
-/* Of a slice. Its counts are the statistics of the mechanism. */
+/* State of a slice. Its counts are the statistics of the mechanism. */
 struct slice {
     struct tiny counts;
     const struct mech_slice_ports *ports;
@@ -84,7 +84,7 @@ static enum mech_take pass_program(void *state, const struct mech_request *r)
 }
 static void ignore_dram(void *state, uint64_t cycle, uint32_t tag) {}
 
-/* Two SMs compute. */
+/* The machine has two SMs that compute. */
 static struct play with_slices(struct mechanism hooks, const char *script)
 {
     hooks.slice_state_bytes = sizeof(struct slice);
@@ -166,7 +166,7 @@ static uint32_t word_of(const struct slice *s, uint64_t line)
     return *(const uint32_t *)(const void *)s->ports->line(s->ports->host, line);
 }
 
-/* Claims the atomic, lets it take effect at once and answers it when a read of DRAM is back. */
+/* Claims the atomic, applies it at once and answers it when a read of DRAM is back. */
 static enum mech_take take_atomic(void *state, const struct mech_request *r)
 {
     struct slice *s = state;
@@ -190,13 +190,13 @@ static void answer_atomic(void *state, uint64_t cycle, uint32_t tag)
     s->claimed = UINT32_MAX;
 }
 
-/* The script's atomic adds 0, so the kernel is another one: each lane adds 1 to one word. */
+/* The script's atomic adds 0, so this test has its own kernel: each lane adds 1 to one word. */
 static const char add_ptx[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
     ".visible .entry add(.param .u64 buf)\n{\n.reg .u64 %b; .reg .u32 %v;\n"
     "ld.param.u64 %b, [buf]; atom.global.add.u32 %v, [%b], 1; st.global.u32 [%b+128], %v;\nret;\n}\n";
 
-/* Its effect is there when the step has ended, long before the reply, and once. */
+/* The atomic takes effect once, at the end of the step, long before the reply. */
 static void a_claimed_atomic_takes_effect_when_it_is_applied(void **state)
 {
     const struct play p =
@@ -269,8 +269,8 @@ static struct play with_waits(enum mech_take (*take)(void *, const struct mech_r
     return p;
 }
 
-/* Sixteen lines of each of two slices: behind the first of them each waits for a read of DRAM, and goes on as
- * soon as that has come. */
+/* Sixteen lines of each of two slices: after the first, each request of a slice waits for a read of DRAM, and
+ * goes on as soon as that has come. */
 static void a_request_waits_until_a_hook_of_the_slice_makes_room(void **state)
 {
     waits = early = late = window_requests_in_wait = 0;
@@ -289,7 +289,7 @@ static void a_request_waits_until_a_hook_of_the_slice_makes_room(void **state)
 
 /* ---- dram_write ---- */
 
-/* For each read of the program one more write. */
+/* Sends one more write for each read of the program. */
 static enum mech_take write_each(void *state, const struct mech_request *r)
 {
     struct slice *s = state;
@@ -300,7 +300,7 @@ static enum mech_take write_each(void *state, const struct mech_request *r)
     return MECH_PASS;
 }
 
-/* What is written past the tags is DRAM's traffic, beside that of the program. */
+/* A write past the tags is traffic of DRAM, beside that of the program. */
 static void dram_write_writes_past_the_tags(void **state)
 {
     struct play p = with_slices((struct mechanism){0}, "abcd");
@@ -339,7 +339,8 @@ static void refuse_ends_the_run(void **state)
 
 /* ---- on_host_write ---- */
 
-/* By line of the script: how often it was told. No kernel runs meanwhile, so one thread calls it. */
+/* [line of the script]: how often the hook was called. No kernel runs at that time, so one thread calls
+ * it. */
 static uint32_t written[SCRIPT_LINES];
 static void see_host_write(void *state, uint64_t line, uint64_t number)
 {
@@ -348,7 +349,7 @@ static void see_host_write(void *state, uint64_t line, uint64_t number)
     if (i < SCRIPT_LINES) written[i]++;
 }
 
-/* Each line that the host writes to, at its slice; not before the helper has started. */
+/* Called for each line that the host writes to, at the line's slice; not before the helper has started. */
 static void on_host_write_tells_each_line(void **state)
 {
     static const uint32_t wanted[SCRIPT_LINES] = {[2] = 1, [3] = 1, [4] = 1, [7] = 1};
@@ -369,7 +370,7 @@ static void sum_host_write(void *state, uint64_t line, uint64_t number)
     tell(state, 1, line - script_buf, number);
 }
 
-/* Of the whole run: what happens between two kernels belongs to neither. */
+/* Sum over the whole run: what happens between two kernels belongs to neither. */
 static uint64_t total_of(const char *name)
 {
     const struct timed_group *groups;
@@ -453,7 +454,7 @@ static uint32_t change_once(void *choice, const void *params, const struct mech_
     return ran ? 1 : CACHE_SMS;
 }
 
-/* A change of roles between two grids, whatever is skipped, on any number of threads. */
+/* Roles change between two grids: the result is the same whatever is skipped, on any number of threads. */
 static void expect_same_changes(struct play p)
 {
     static const char *const machines[] = {NULL, SQUEEZE};

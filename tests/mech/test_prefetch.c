@@ -1,5 +1,6 @@
-/* test_prefetch.c: the way of prefetches on a machine (src/core/sm/prefetch.c, src/mem/l1_prefetch.c), with a
- * mechanism that asks for given lines, and with the prefetchers; the law that each ends in one way. */
+/* test_prefetch.c: the path of prefetches on a machine (src/core/sm/prefetch.c, src/mem/l1_prefetch.c), with
+ * a mechanism that asks for given lines, and with the prefetchers; the law that each prefetch ends in one
+ * way. */
 #include "script_kit.h"
 
 #include "core/sm/sm_impl.h"
@@ -12,8 +13,8 @@ struct asker {
     const struct mech_ports *ports;
 };
 
-/* What the mechanism asks for when the L1 takes its first load, as letters, and what became of it; `before`:
- * loads that the L1 had taken when the first was sent. */
+/* The lines that the mechanism asks for when the L1 takes its first load, as letters, and the outcomes;
+ * `before`: loads that the L1 had taken when the first prefetch was sent. */
 static const char *wanted_lines;
 static uint32_t loads, before, answers[2], outcomes[4];
 static char last_of[4];
@@ -101,7 +102,7 @@ static void an_address_in_no_allocation_is_refused(void **state)
     assert_int_equal(outcomes[MECH_PREFETCH_REFUSED], 2);
 }
 
-/* A load of 32 lines, and one MSHR: each time that it is free, the next line is waiting for it. */
+/* A load of 32 lines, and one MSHR: each time that the MSHR is free, the next line is waiting for it. */
 static void prefetches_take_turns_with_loads_or_come_last(void **state)
 {
     static const struct {
@@ -134,7 +135,8 @@ static void what_the_head_waits_for_alone_holds_no_prefetch_back(void **state)
 
 /* ---- how they end ---- */
 
-/* Under way when it is wanted; there; gone before (a set of one line), wanted or not. */
+/* The line is under way when a load wants it; it is there; or it has left before (a set of one line), wanted
+ * or not. */
 static void each_ends_in_one_way(void **state)
 {
     static const struct {
@@ -150,7 +152,7 @@ static void each_ends_in_one_way(void **state)
     }
 }
 
-/* With a kernel whose counts were tampered with, the next one ends in a law. */
+/* After a kernel whose counts were tampered with, the next kernel breaks a law. */
 static void a_prefetch_that_ends_in_no_way_breaks_a_law(void **state)
 {
     ask("b");

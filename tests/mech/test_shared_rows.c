@@ -1,7 +1,8 @@
 /* test_shared_rows.c: one mechanism keeps registers in rows of the register file, another borrows the rows
- * that hold none: FineReg and Linebacker together, and each side with a mechanism of the test on the other.
+ * that hold none: FineReg and Linebacker together, and each of the two with a mechanism of the test in place
+ * of the other.
  *
- * A warp of a script has 16 rows. The L1 is one set of four lines, Linebacker keeps all lines that leave it
+ * A warp of a script has 16 rows. The L1 is one set of four lines. Linebacker keeps all lines that leave it
  * (VC) in one row: its partitions have one row each. */
 #include "script_kit.h"
 
@@ -40,7 +41,7 @@ static struct play with_finereg(const char *script, uint32_t row, uint32_t acrf,
     return p;
 }
 
-/* The run ends with these words. */
+/* The run ends with this message. */
 static void play_fails(const struct play *p, const char *words)
 {
     play_open(p);
@@ -81,10 +82,11 @@ static void park_the_first(void *state, const struct mech_cta *e)
 }
 
 /* CTA 0 has rows 0 to 15, CTA 1 rows 16 to 31. Both wait for z; CTA 0 is parked. CTA 1 searches row 0 for a,
- * b, c, d, e and a: d pushes z out of the L1 and e pushes a out, which is found. Then CTA 0 has its rows
- * again, and a is not there for it: it searches nothing.
+ * b, c, d, e and a: d pushes z out of the L1 and e pushes a out, which is then found in the row. Then CTA 0
+ * has its rows again, and cannot find a there: it searches nothing.
  *
- * Row 16 is free when CTA 1 has ended. The L1 then holds c, d, e and a; b pushes c out, which is found. */
+ * Row 16 is free when CTA 1 has ended. The L1 then holds c, d, e and a; b pushes c out, which is found in the
+ * row. */
 static void rows_of_a_parked_cta_hold_lines_until_it_is_back(void **state)
 {
     blank_fill((struct mechanism){.state_bytes = sizeof(struct parker),
@@ -109,8 +111,8 @@ static void rows_of_a_parked_cta_hold_lines_until_it_is_back(void **state)
 
 /* ---- rows of the PCRF ---- */
 
-/* Of 24 rows of the ACRF the CTA has 16; nine entries are free. Each row but those of the CTA serves: the
- * fifth line pushes the first out, which is found. */
+/* The CTA has 16 of the 24 rows of the ACRF; nine entries are free. All rows except those of the CTA can hold
+ * lines: the fifth line pushes the first out, which is found in a row. */
 static void idle_rows_of_both_parts_serve(void **state)
 {
     static const struct {
@@ -144,7 +146,7 @@ static void keep_at_store(void *state, const struct mech_l1_access *e)
 static void release_at_end(void *state, const struct mech_cta *e)
 {
     struct parker *p = state;
-    assert_true(e->last_row < WARP_ROWS); /* no CTA has a row that is set apart */
+    assert_true(e->last_row < WARP_ROWS); /* no CTA has a row that is reserved */
     if (e->kind != MECH_CTA_END || !p->has_parked || !keeper_ends) return;
     p->ports->registers_release(p->ports->host, WARP_ROWS);
     p->has_parked = false;
@@ -161,8 +163,8 @@ static void attach_keeper(bool ends)
                                   .on_cta = release_at_end});
 }
 
-/* Row 16 holds a, where the second load of it finds it; then registers come into the row, and the third load
- * goes to memory without a search. */
+/* Row 16 holds a, and the second load of a finds it there; then registers come into the row, and the third
+ * load goes to memory without a search. */
 static void registers_push_a_line_out_of_its_row(void **state)
 {
     attach_keeper(true);
@@ -173,7 +175,7 @@ static void registers_push_a_line_out_of_its_row(void **state)
                                           {"l1.requests_read", 6},
                                           {0}});
     /* The second CTA waits for the rows of the first. The L1 holds c, d, e and a; b pushes c out, which is
-     * found in row 16: it is free until the store. */
+     * found in row 16, since that is free until the store. */
     p.grid = 2;
     play_and_expect(&p, (struct wanted[]){{"linebacker.hits", 2},
                                           {"linebacker.inserts", 2},
@@ -195,7 +197,8 @@ static void rows_that_nobody_releases_are_found(void **state)
     play_fails(&p, "rows that a mechanism keeps registers in leaked");
 }
 
-/* A borrower that goes on using a row which a CTA has taken: row 16 is free until the second CTA starts. */
+/* A borrower that goes on using a row after a CTA has taken it: row 16 is free until the second CTA
+ * starts. */
 static void borrow_at_start(void *state, bool is_start)
 {
     const struct parker *p = state;
@@ -230,8 +233,8 @@ static void a_line_in_a_row_of_registers_ends_the_run(void **state)
 
 /* ---- both ---- */
 
-/* A CTA has 32 rows: two fit the ACRF, rows 0 to 63. Entries of the PCRF, from row 64 on, and lines, in rows
- * 66 to 73, are in each other's way. */
+/* A CTA has 32 rows: two fit the ACRF, rows 0 to 63. Entries of the PCRF, from row 64 on, compete with lines,
+ * in rows 66 to 73. */
 static struct play busy(const char *script, const char *borrower)
 {
     struct play p = with_finereg(script, 66, 64, 64);
@@ -313,7 +316,7 @@ static void runs_are_the_same_whatever_is_skipped(void **state)
     expect_same_everywhere(&p);
 }
 
-/* ---- what does not go together ---- */
+/* ---- combinations that are refused ---- */
 
 static void refused(const char *mech, const char *beside, const char *words)
 {

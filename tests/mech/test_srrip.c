@@ -1,8 +1,8 @@
 /* test_srrip.c: SRRIP (src/mech/srrip.c) in an L1 of one set of four lines, with hits counted on paper. */
 #include "script_kit.h"
 
-/* a and b are used twice, then four lines pass: {a0 b0 c2 d2}; e ages the set by one and takes the place
- * of c, f that of d. Under LRU the scan takes those of a and b. */
+/* a and b are used twice, then four lines pass: {a0 b0 c2 d2}; e ages the set by one and takes the way of c,
+ * f that of d. Under LRU the scan takes the ways of a and b. */
 static const char scan[] = "abab cdef ab";
 
 static void lines_used_twice_survive_a_scan(void **state)
@@ -46,7 +46,7 @@ static void more_bits_hold_out_longer(void **state)
             (struct wanted[]){{"l1.global_load_hits", rows[i].hits}, {0}});
 }
 
-/* 32 misses at once: nearly all ways wait for their fills, and the victim must be one that does not. The
+/* 32 misses at once: nearly all ways wait for their fills, and the victim must be a way that does not. The
  * host checks each answer. */
 static void the_victim_is_a_way_that_may_be_replaced(void **state)
 {

@@ -1,5 +1,5 @@
 /* test_storage.c: the storage that mechanisms declare: the papers' rows on the papers' machines, other
- * parameters, scopes, and rows that cannot be relied on. The folder of the plug-ins is the first argument. */
+ * parameters, scopes, and rows that are wrong. The folder of the plug-ins is the first argument. */
 #include "core/machine.h"
 #include "core/mech/mech_cost.h"
 
@@ -24,7 +24,7 @@ static void load(struct machine *m, const char *machine, const char *set)
     diag_free(&d);
 }
 
-/* The rows of a mechanism; `setting` may be NULL. False: refused, and *why says it. */
+/* Gets the rows of a mechanism; `setting` may be NULL. False: refused, for the reason *why. */
 static bool ask(const char *machine, const char *set, const char *mech, const char *setting,
                 struct mech_cost *out, char why[256])
 {
@@ -193,7 +193,7 @@ static void scopes_count_once_for_each_unit(void **state)
     assert_true(mech_cost_bytes(&c, &told) == 15 * 48 * 3 / 8.0 + 12 * 16 + 8);
 }
 
-/* ---- what cannot be relied on ---- */
+/* ---- rows that are wrong ---- */
 
 static void bad_rows_are_refused(void **state)
 {

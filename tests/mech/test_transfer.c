@@ -5,7 +5,7 @@
 enum { WARP_ROWS = 16, EVENTS = 32, AT = 300 };
 #define UNIT "sm.register_unit=512"
 
-/* What a run of a test is to do, and what it saw. */
+/* The actions of a test's mechanism, and the events that it got. */
 static struct {
     uint32_t slot, rows, buffer;
     bool drains;
@@ -58,7 +58,7 @@ static void send_once(void *state, uint64_t cycle)
     move(((struct mover *)state)->ports, seen.slot, true);
 }
 
-/* CTAs have two warps each, in slots one after another. */
+/* CTAs have two warps each, in consecutive slots. */
 static void see_issue(void *state, const struct mech_issue *e)
 {
     seen.issued_while_out += seen.is_out[e->warp / 2];
@@ -135,7 +135,7 @@ static void registers_go_and_come_back_as_traffic(void **state)
     play_close();
 }
 
-/* An L2 without room for the rows has them read and written by DRAM. */
+/* The L2 has no room for the rows, so DRAM writes and reads them. */
 static void rows_that_leave_the_l2_are_counted_at_dram(void **state)
 {
     attach((struct mechanism){.timer_cycles = AT, .on_timer = send_once, .on_cta = see_and_bring_back});
@@ -148,7 +148,7 @@ static void rows_that_leave_the_l2_are_counted_at_dram(void **state)
     play_close();
 }
 
-/* Only the rows that hold something travel; the others are free all the same. */
+/* Only the rows that hold values travel; the others are free all the same. */
 static void a_part_of_the_rows_can_travel(void **state)
 {
     attach((struct mechanism){.timer_cycles = AT, .on_timer = send_once, .on_cta = see_and_bring_back});
@@ -170,8 +170,8 @@ static uint64_t cycles_back(uint32_t buffer)
     return event_of(MECH_CTA_REGISTERS_IN, 0)->cycle - event_of(MECH_CTA_REGISTERS_OUT, 0)->cycle;
 }
 
-/* A row that comes back holds an entry of the buffer from its request on: with one entry, rows come one
- * after another. */
+/* A row that comes back holds an entry of the buffer from its request on: with one entry, rows come one after
+ * another. */
 static void the_buffer_bounds_the_rows_that_come_back(void **state)
 {
     const uint64_t one = cycles_back(1), two = cycles_back(2), all = cycles_back(64);
@@ -180,7 +180,7 @@ static void the_buffer_bounds_the_rows_that_come_back(void **state)
     assert_true(all < one / 8);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 static void ask_for_all_that_is_refused(void *state, uint64_t cycle)
 {
@@ -192,7 +192,7 @@ static void ask_for_all_that_is_refused(void *state, uint64_t cycle)
     assert_true(move(p, 0, true));
     assert_false(move(p, 0, true));  /* it leaves already */
     assert_false(move(p, 1, true));  /* one leaves at a time */
-    assert_false(move(p, 0, false)); /* it is not out yet */
+    assert_false(move(p, 0, false)); /* it has not left yet */
 }
 
 static void a_move_that_cannot_be_is_refused(void **state)
@@ -206,7 +206,7 @@ static void a_move_that_cannot_be_is_refused(void **state)
     assert_int_equal(seen.no, 5);
 }
 
-/* The last instruction of a warp is a store, which the L1 takes when the warp has ended. */
+/* The last instruction of a warp is a store, which the L1 takes after the warp has ended. */
 static void ask_after_the_last_store(void *state, const struct mech_l1_access *e)
 {
     if (e->is_store && ++seen.asked == 2) move(((struct mover *)state)->ports, 0, true);
@@ -243,8 +243,8 @@ static void send_and_try(void *state, uint64_t cycle)
 }
 static void see_rows_lost(void *state, const struct mech_rows_lost *e) { seen.lost_rows += e->rows; }
 
-/* Rows are idle from the last acknowledgement to the request for them; a mechanism that has taken them
- * loses them. */
+/* Rows are idle from the last acknowledgement to the request for them; a mechanism that has taken them loses
+ * them. */
 static void rows_are_free_while_the_registers_are_out(void **state)
 {
     attach((struct mechanism){.timer_cycles = AT,
@@ -254,7 +254,7 @@ static void rows_are_free_while_the_registers_are_out(void **state)
                               .on_rows_lost = see_rows_lost});
     took_at_out = took_before = 0;
     struct play p = two_ctas(long_script);
-    p.sets[1] = "sm.registers=2560"; /* both CTAs, and a warp more */
+    p.sets[1] = "sm.registers=2560"; /* both CTAs, and a further warp */
     play(&p);
     play_close();
     assert_int_equal(took_before, 0);
@@ -262,7 +262,7 @@ static void rows_are_free_while_the_registers_are_out(void **state)
     assert_int_equal(seen.lost_rows, 2 * WARP_ROWS);
 }
 
-/* ---- both ways at once ---- */
+/* ---- both directions at once ---- */
 
 static void swap(void *state, const struct mech_cta *e)
 {
@@ -276,7 +276,7 @@ static void swap(void *state, const struct mech_cta *e)
         assert_true(move(p, 1, false));
 }
 
-/* CTA 1 leaves while CTA 0 comes: what comes back goes first through the queue. */
+/* CTA 1 leaves while CTA 0 comes back: rows that come back have priority in the queue. */
 static void rows_that_come_back_go_first(void **state)
 {
     attach((struct mechanism){.timer_cycles = AT, .on_timer = send_once, .on_cta = swap});

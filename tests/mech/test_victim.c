@@ -2,8 +2,8 @@
  * lines, with hits counted on paper. */
 #include "script_kit.h"
 
-/* Three rounds over six lines: LRU always drops the line that comes next. With the victim cache e and f
- * push a and b into rows, where the next rounds find them; c to f stay in the L1. */
+/* Three rounds over six lines: LRU always drops the line that comes next. With the victim cache e and f push
+ * a and b into rows, where the next rounds find them; c to f stay in the L1. */
 static const char rounds[] = "abcdef abcdef abcdef";
 
 static void a_loop_that_does_not_fit_hits(void **state)
@@ -21,7 +21,7 @@ static void a_loop_that_does_not_fit_hits(void **state)
                                       {0}});
 }
 
-/* Four hits, one after the other: each takes `latency`, and a cycle more where its bank is taken. */
+/* Four hits, one after the other: each takes `latency`, and one cycle more where its bank is busy. */
 static void a_hit_takes_its_latency(void **state)
 {
     uint64_t cycles[3], conflicts[3];
@@ -48,12 +48,12 @@ static void stores_and_atomics_drop_a_line(void **state)
                                       {0}});
     play_and_expect(&(struct play){.script = "abcde * a", .mechs = {"victim"}},
                     (struct wanted[]){{"victim.invalidations", 1}, {"victim.hits", 0}, {0}});
-    /* nor does a line that a store evicts come in */
+    /* a line that a store evicts does not come in either */
     play_and_expect(&(struct play){.script = "aA a", .mechs = {"victim"}},
                     (struct wanted[]){{"victim.inserts", 0}, {"l1.requests_read", 2}, {0}});
 }
 
-/* Registers are handed out in units of this many rows: a warp of a short script has one. */
+/* Registers are allocated in units of this many rows: a warp of a short script has one unit. */
 enum { WARPS = 4, WARP_ROWS = 16 };
 #define UNIT "sm.register_unit=512"
 
@@ -65,7 +65,7 @@ static const char *registers_of(uint32_t ctas, uint32_t idle)
     return text;
 }
 
-/* The first of four warps loads; all of them have registers. Two rows are idle: e and f push a and b
+/* Only the first of four warps loads; all of them have registers. Two rows are idle: e and f push a and b
  * there; a is used; g pushes c into the row of b. */
 static void the_line_used_least_recently_makes_room(void **state)
 {
@@ -80,8 +80,8 @@ static void the_line_used_least_recently_makes_room(void **state)
         (struct wanted[]){{"sm.lent_max", 0}, {"victim.inserts", 0}, {"victim.hits", 0}, {0}});
 }
 
-/* Where the L1 keeps c to f for the next kernel, a and b are in neither: they come from memory, and push c
- * and d into rows. */
+/* The L1 keeps c to f for the next kernel, but a and b are in neither: they come from memory, and push c and
+ * d into rows. */
 static void the_end_of_a_kernel_empties_it(void **state)
 {
     play(&(struct play){.script = rounds, .mechs = {"victim"}, .sets = {"l1.flush=false"}});
@@ -112,8 +112,8 @@ static void gate_on_l1_evict(void *state, const struct mech_l1_evict *e)
     if (++g->evictions == 4) g->ports->limit_ctas(g->ports->host, 2);
 }
 
-/* A CTA pushes a to d into rows and finds them there. Where a second CTA comes as soon as d is there, and
- * needs all rows, they are gone, and no row is idle until the first CTA has ended. */
+/* A CTA pushes a to d into rows and finds them there. If a second CTA comes as soon as d is there, and needs
+ * all rows, the lines are gone, and no row is idle until the first CTA has ended. */
 static void a_cta_takes_its_rows_back(void **state)
 {
     static const char script[] = "!abcdefgh abcd";
@@ -129,7 +129,7 @@ static void a_cta_takes_its_rows_back(void **state)
                         .grid = 2,
                         .block = 128});
     assert_int_equal(stat_of("sm.lent_max"), 4);
-    assert_true(stat_of("victim.hits") < 4); /* those of the second CTA, when the first one has left */
+    assert_true(stat_of("victim.hits") < 4); /* the rows of the second CTA, when the first one has left */
     play_close();
 }
 

@@ -1,6 +1,6 @@
-/* trace.c: a plug-in that fills every event and adds a hash of each, with its cycle and all of its fields,
- * to a statistic of the hook (trace.NAME). Two runs with the same statistics have told the same events at
- * the same cycles of each SM, whatever the host skipped, and however many threads it had. */
+/* trace.c: a plug-in that fills every event and adds a hash of each, with its cycle and all of its fields, to
+ * a statistic of the hook (trace.NAME). Two runs with the same statistics have reported the same events at
+ * the same cycles of each SM, whatever the host skipped, and with any number of threads. */
 #include "heddle/mechanism.h"
 
 struct trace {
@@ -21,7 +21,7 @@ static uint64_t mix(uint64_t hash, const uint64_t *words, size_t count)
     for (size_t i = 0; i < count; i++) hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29;
     return hash;
 }
-/* Adds the words to a statistic; a sum, as statistics of SMs and kernels are summed. */
+/* Adds a hash of the words to a statistic. It is a sum because statistics of SMs and kernels are summed. */
 #define TELL(stat, ...)                                                                                      \
     do {                                                                                                     \
         const uint64_t words[] = {__VA_ARGS__};                                                              \

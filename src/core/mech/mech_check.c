@@ -1,8 +1,8 @@
 /* mech_check.c: checks of a mechanism's struct.
  *
- * A plug-in is foreign code: everything that the host will rely on is checked here, once, with an error that
- * says what to do. What is left to trust is what its functions do; their answers are checked when they come
- * (mech_host.c, mech_ports.c). */
+ * A plug-in is foreign code: everything in its struct that the host relies on is checked here, once, with an
+ * error that says what to do. What its functions answer is checked when they answer (mech_host.c,
+ * mech_ports.c). */
 #include "core/mech/mech_check.h"
 
 #include "config/param_value.h"
@@ -22,7 +22,7 @@ void mech_error(struct diag_list *diags, const char *hint, const char *fmt, ...)
 
 #define WORD_HINT "letters, digits, '-' and '_'"
 
-/* The first built-in statistic of this group, or NULL. */
+/* Returns the first built-in statistic of this group, or NULL. */
 static const char *builtin_stat_of(const char *group)
 {
     struct stats_table t;
@@ -66,7 +66,7 @@ static bool is_named_after(const struct mechanism *m, const char *name)
 
 static bool check_param(const struct mechanism *m, const struct param_row *r, struct diag_list *diags)
 {
-    /* texts are longer than a word and may lie anywhere */
+    /* texts are longer than a word and need no alignment */
     const size_t bytes = param_value_bytes(r->type), alignment = bytes > sizeof(uint64_t) ? 1 : bytes;
     if (!is_named_after(m, r->name))
         mech_error(diags, WORD_HINT, "mechanism '%s': its parameter '%s' must be called '%s.something'",
@@ -130,7 +130,7 @@ static bool check_stats(const struct mechanism *m, struct diag_list *diags)
     return true;
 }
 
-/* Its own, or one of the machine. */
+/* Is it a statistic of the mechanism, or of the machine? */
 static bool counts_stat(const struct mechanism *m, const char *name)
 {
     struct stats_table t;

@@ -1,4 +1,5 @@
-/* mech_check.h: whether a mechanism's struct can be relied on, and which questions it answers alone. */
+/* mech_check.h: whether the host can rely on a mechanism's struct, and which questions the mechanism answers
+ * alone. */
 #ifndef HEDDLE_MECH_CHECK_H
 #define HEDDLE_MECH_CHECK_H
 
@@ -8,15 +9,17 @@
 /* An error that does not point into a text. hint may be NULL. */
 void mech_error(struct diag_list *diags, const char *hint, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-/* Letters, digits, '-' and '_': what needs no quotes in a shell, a query, JSON or CSV. */
+/* Letters, digits, '-' and '_': a word that needs no quotes in a shell, a query, JSON or CSV. */
 bool mech_is_word(const char *text);
-/* Interface version, name, rows, sizes, timers and names of notes; where: the file, or the built-in name. */
+/* Checks interface version, name, rows, sizes, timers and names of notes; where: the file, or the built-in
+ * name. */
 bool mech_check(const struct mechanism *m, const char *where, struct diag_list *diags);
 
-/* Of a plug-in: neither a built-in mechanism nor a group of built-in statistics has its name. */
+/* For a plug-in: neither a built-in mechanism nor a group of built-in statistics has its name. */
 bool mech_check_name_is_free(const struct mechanism *m, struct diag_list *diags);
 
-/* What both answer though only one mechanism can ("pick the warp that issues"); NULL: nothing. */
+/* Returns the question that both answer though only one mechanism can ("pick the warp that issues"), or
+ * NULL. */
 const char *mech_contest(const struct mechanism *a, const struct mechanism *b);
 
 #endif

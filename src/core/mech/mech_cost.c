@@ -1,4 +1,4 @@
-/* mech_cost.c: see mech_cost.h. Rows of a plug-in are checked as all that it hands over. */
+/* mech_cost.c: see mech_cost.h. Rows of a plug-in are checked like everything else that it provides. */
 #include "core/mech/mech_cost.h"
 
 #include "core/machine.h"
@@ -30,7 +30,7 @@ struct mech_machine mech_machine_of(const struct machine *m)
 
 struct cost_question {
     const struct mechanism *mech;
-    /* outlives the hook: a failure tells it */
+    /* outlives the hook: the message of a failure reads it */
     struct mech_caller caller;
     const void *params;
     const struct mech_machine *machine;
@@ -51,7 +51,7 @@ static void ask_cost(void *question)
     mech_mark_end(outer);
 }
 
-/* False: the mechanism failed, which is an error of its own. */
+/* False: the mechanism failed, which is an error in itself. */
 static bool ask_guarded(struct cost_question *q, bool is_plugin, struct diag_list *diags)
 {
     struct mech_failure failure;

@@ -16,7 +16,7 @@ static bool read_at(int fd, uint64_t offset, void *out, size_t bytes)
     return pread(fd, out, bytes, (off_t)offset) == (ssize_t)bytes;
 }
 
-/* Every segment lies in the file. */
+/* Does every segment lie in the file? */
 static bool segments_are_whole(int fd, const Elf64_Ehdr *h, uint64_t all)
 {
     for (uint32_t i = 0; i < h->e_phnum; i++) {
@@ -27,7 +27,7 @@ static bool segments_are_whole(int fd, const Elf64_Ehdr *h, uint64_t all)
     return true;
 }
 
-/* Both tables lie in the file; linkers write the table of sections last. */
+/* Do both tables lie in the file? Linkers write the table of sections last. */
 static bool tables_are_whole(const Elf64_Ehdr *h, uint64_t all)
 {
     return ends_within(h->e_phoff, (uint64_t)h->e_phnum * h->e_phentsize, all) &&

@@ -1,8 +1,8 @@
 /* mech_gpu.c: see mech_gpu.h.
  *
- * (1) Timers that are due at the same cycle are called in the order in which mechanisms were attached;
- * each touches its own state alone, so that the order does not matter. (2) A timer is called with the
- * cycle at which it was due. */
+ * (1) Timers that are due at the same cycle are called in the order in which mechanisms were attached; each
+ * touches only its own state, so the order does not matter. (2) A timer is called with the cycle at which it
+ * was due. */
 #include "core/mech/mech_gpu.h"
 
 /* One mechanism. */
@@ -13,7 +13,7 @@ struct mech_gpu_seat {
     void *state;
     /* enum mech_uses */
     uint32_t uses;
-    /* SMs that may be in cache mode, those that are, and the state of choose_sms */
+    /* SMs that may be in cache mode; SMs that are; the state of choose_sms */
     uint32_t cache_sms, chosen_sms;
     void *choice;
     /* core cycles; 0 = no timer */
@@ -26,16 +26,16 @@ struct mech_gpu {
     const struct mech_set *set;
     uint32_t count, sm_count;
     struct mech_gpu_seat *seats;
-    /* when the last timer was due, and the next is */
+    /* when the last timer was due, and when the next one is */
     uint64_t now, next_timer;
     struct mech_notes *notes;
     bool has_failed;
     struct mech_failure failure;
 };
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
-/* While the machine runs it is armed: slices start with the first kernel. */
+/* While the machine runs, signals are already caught (mech_guard_arm): slices start with the first kernel. */
 void mech_gpu_try(struct mech_gpu *g, void (*hooks)(void *ctx), void *ctx)
 {
     const bool arms = mech_set_has_plugin(g->set) && !mech_guard_is_armed();
@@ -129,7 +129,7 @@ static void call_gpu_inits(void *gpu)
 
 /* ---- check ---- */
 
-/* What one mechanism says of the machine. */
+/* The question whether one mechanism fits the machine. */
 struct mech_gpu_question {
     struct mech_gpu_seat *seat;
     const struct mech_machine *machine;
@@ -145,7 +145,7 @@ static void ask_fit(void *question)
     mech_mark_end(outer);
 }
 
-/* One mechanism alone can use the ring. */
+/* Only one mechanism can use the ring. */
 static bool check_uses(const struct mech_gpu *g, struct diag_list *diags)
 {
     const char *user = NULL;
@@ -167,7 +167,7 @@ static bool check_uses(const struct mech_gpu *g, struct diag_list *diags)
     return true;
 }
 
-/* The program needs an SM. */
+/* The program needs at least one SM. */
 static bool check_cache_sms(const struct mech_gpu *g, struct diag_list *diags)
 {
     const uint32_t count = mech_gpu_cache_sms(g);
@@ -177,7 +177,7 @@ static bool check_cache_sms(const struct mech_gpu *g, struct diag_list *diags)
     return false;
 }
 
-/* The machine as one mechanism sees it: with the others. */
+/* The machine as one mechanism sees it, with the other mechanisms. */
 static struct mech_machine machine_for(const struct mech_gpu *g, uint32_t index,
                                        const struct mech_machine *machine)
 {
@@ -215,7 +215,7 @@ bool mech_gpu_check(struct mech_gpu *g, const struct mech_machine *machine, stru
 struct mech_gpu_text {
     const struct mech_gpu_seat *seat;
     struct mech_helper *wants;
-    /* NULL: only its length is wanted */
+    /* NULL: only the length is asked for */
     char *ptx;
     size_t room, length;
 };
@@ -241,7 +241,7 @@ char *mech_gpu_helper(struct mech_gpu *g, uint32_t mechanism, struct mech_helper
     return NULL;
 }
 
-/* ---- what they use ---- */
+/* ---- uses ---- */
 
 uint32_t mech_gpu_uses(const struct mech_gpu *g, uint32_t mechanism) { return g->seats[mechanism].uses; }
 
@@ -254,7 +254,7 @@ uint32_t mech_gpu_uses_all(const struct mech_gpu *g)
 
 uint32_t mech_gpu_cache_sms(const struct mech_gpu *g)
 {
-    uint32_t count = 0; /* one mechanism alone asks for some: take_request is a policy */
+    uint32_t count = 0; /* only one mechanism asks for SMs, because take_request is a policy */
     for (uint32_t i = 0; i < g->count; i++) count += g->seats[i].cache_sms;
     return count;
 }

@@ -1,8 +1,8 @@
 /* mech_guard.c: see mech_guard.h.
  *
  * A hook that overflows its stack leaves no room for a handler, so handlers run on another stack: the one
- * that the thread has, or one of ours. The handler does nothing but note what happened and jump; texts are
- * made where it jumps to. */
+ * that the thread has, or one of ours. The handler only records what happened and jumps; texts are written at
+ * the target of the jump. */
 #define _GNU_SOURCE /* sigabbrev_np */
 #include "core/mech/mech_guard.h"
 
@@ -22,7 +22,7 @@ struct mech_guard {
 
 /* ---- texts ---- */
 
-/* A port is called by a hook, which the mark knows. */
+/* A hook calls a port, and the mark knows the hook. */
 static void describe(struct mech_failure *f, const struct mech_caller *who, const char *where,
                      const char *what)
 {
@@ -52,7 +52,7 @@ static bool is_armed;
 static pthread_key_t stack_key;
 static pthread_once_t stack_once = PTHREAD_ONCE_INIT;
 
-/* At the end of a thread, or when it disarms. */
+/* Called at the end of a thread, or when it disarms. */
 static void drop_stack(void *stack)
 {
     sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
@@ -110,7 +110,7 @@ void mech_guard_leave(const struct mech_failure *failure)
         _Exit(EXIT_FAILURE);
     }
     *guard->failure = *failure;
-    guard->failure->signal_number = 0; /* the text is there */
+    guard->failure->signal_number = 0; /* the text is written already */
     siglongjmp(guard->env, 1);
 }
 
@@ -127,11 +127,11 @@ void mech_guard_fail(const struct mech_caller *who, const char *where, const cha
 
 static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
-/* Who handled them before. */
+/* The handlers before ours. */
 static struct sigaction handled_before[ARRAY_LEN(crash_signals)];
 
-/* The handler of before meets the signal again: a fault when its instruction is executed again, a signal that
- * was sent when it is sent again. */
+/* The handler before ours gets the signal again: a fault when its instruction is executed again, a signal
+ * that was sent when it is sent again. */
 static void pass_on(int signal_number, const siginfo_t *info)
 {
     for (size_t i = 0; i < ARRAY_LEN(crash_signals); i++)

@@ -1,13 +1,14 @@
-/* mech_guard.h: a mechanism that does what it must not ends the run, not the process.
+/* mech_guard.h: an error of a mechanism ends the run, not the process.
  *
- * While a hook runs, its thread has a *mark*: which mechanism, which hook. A bad answer or call (mech_fail)
- * and a crash (a signal) leave the hook and everything above it up to the innermost *guard* of the thread,
- * which gets the mechanism's name, the hook, the SM and the cycle. What was left is in no state to go on
- * from; what it has counted can be read.
+ * While a hook runs, its thread has a *mark*, which names the mechanism and the hook. After a bad answer or
+ * call (mech_fail) and after a crash (a signal), control leaves the hook and all its callers up to the
+ * innermost *guard* of the thread, which gets the mechanism's name, the hook, the SM and the cycle. The
+ * simulation cannot go on from that state; its counts can be read.
  *
- * (1) A crash is a mechanism's where its thread has a mark; all others are passed on to who handled them
- * before. (2) Signals are caught between mech_guard_arm and mech_guard_disarm, by the thread that armed and
- * by those that call mech_guard_call meanwhile. (3) One machine of a process is armed at a time. */
+ * (1) A crash is attributed to a mechanism if its thread has a mark; all other signals are passed on to the
+ * handler before ours. (2) Signals are caught between mech_guard_arm and mech_guard_disarm, in the thread
+ * that armed and in those that call mech_guard_call in that time. (3) Only one machine of a process is armed
+ * at a time. */
 #ifndef HEDDLE_MECH_GUARD_H
 #define HEDDLE_MECH_GUARD_H
 
@@ -15,7 +16,7 @@
 
 #include <stdarg.h>
 
-/* Whose hooks are called, on which SM, in which cycle; both may be NULL. */
+/* The mechanism whose hooks are called, the SM, and the cycle; both pointers may be NULL. */
 struct mech_caller {
     const char *mechanism;
     const uint32_t *sm;
@@ -28,8 +29,8 @@ struct mech_mark {
     const char *hook;
 };
 
-/* The mark of this thread, and its guard. Code that a signal handler enters cannot allocate: the model gives
- * the variable its memory when the thread starts. */
+/* The mark of this thread, and its guard. Code that a signal handler enters cannot allocate: the TLS model
+ * gives the variable its memory when the thread starts. */
 struct mech_thread {
     struct mech_mark mark;
     struct mech_guard *guard;
@@ -38,8 +39,8 @@ struct mech_thread {
 };
 extern _Thread_local struct mech_thread mech_thread __attribute__((tls_model("initial-exec")));
 
-/* Marks that a hook begins; returns the mark to set again when it has ended. A hook may lead to another one
- * (a port that tells an event). */
+/* Marks that a hook begins; returns the mark to restore when it has ended. A hook may cause another one (by a
+ * port that tells an event). */
 static inline struct mech_mark mech_mark_begin(const struct mech_caller *who, const char *hook)
 {
     const struct mech_mark outer = mech_thread.mark;
@@ -52,21 +53,21 @@ static inline void mech_mark_end(struct mech_mark outer) { mech_thread.mark = ou
 struct mech_failure {
     /* "mechanism 'x', pick, SM 3, cycle 100: ..." */
     char text[400];
-    /* of a crash; 0: a bad answer or call */
+    /* signal of a crash; 0: a bad answer or call */
     int signal_number;
     struct mech_mark mark;
     const void *address;
 };
 
-/* Calls body(ctx). False: a mechanism failed in it, and it was left. */
+/* Calls body(ctx). False: a mechanism failed in it, and the call was left. */
 bool mech_guard_call(void (*body)(void *ctx), void *ctx, struct mech_failure *failure);
-/* Leaves the innermost guarded call of this thread, with a failure that another thread met. */
+/* Leaves the innermost guarded call of this thread, with a failure that happened in another thread. */
 NORETURN void mech_guard_leave(const struct mech_failure *failure);
 /* Leaves it because of this mechanism; where: its hook or port. Without a guard the process ends. */
 NORETURN COLD void mech_guard_fail(const struct mech_caller *who, const char *where, const char *fmt,
                                    va_list ap);
 
-/* From here to mech_guard_disarm crashes in hooks are failures. */
+/* From this call to mech_guard_disarm, crashes in hooks are failures of mechanisms. */
 void mech_guard_arm(void);
 bool mech_guard_is_armed(void);
 void mech_guard_disarm(void);

@@ -1,16 +1,17 @@
-/* mech_host.c: the mechanisms of one SM: their states and timers, and the one place where each hook is
- * called.
+/* mech_host.c: the mechanisms of one SM: their states and timers, and for each hook the only place that calls
+ * it.
  *
- * Invariants. (1) Every voter is asked, also after a "no": a voter that counts what it is asked counts the
- * same beside any other. (2) A timer is called with the cycle at which it was due, as often as it was due, so
- * a late call changes nothing for it. (3) An answer that the machine cannot follow ends the run (mech_fail).
- * (4) A hook runs under its mark (mech_guard.h), except for a built-in pick: that is asked in every cycle. */
+ * Invariants. (1) Every voter is asked, also after a "no": a voter that counts its questions counts the same
+ * with any other voters. (2) A timer is called with the cycle at which it was due, as often as it was due, so
+ * a late call makes no difference to it. (3) An answer that the machine cannot follow ends the run
+ * (mech_fail). (4) A hook runs under its mark (mech_guard.h), except for a built-in pick, which is called in
+ * every cycle. */
 #include "core/mech/mech_seat.h"
 
 #include "base/bitset.h"
 #include "base/hugepage.h"
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static void find_filled_hooks(struct mech_sm *m, const struct mechanism *h)
 {
@@ -85,7 +86,7 @@ static void find_next_timer(struct mech_sm *m)
     mech_tell_votes(m);
 }
 
-/* All seats are there before the first init: a vote in it is combined with the others. */
+/* All seats exist before the first init, so that a vote in init is combined with the others. */
 static void call_inits(void *sm)
 {
     struct mech_sm *m = sm;
@@ -111,7 +112,7 @@ struct mech_sm *mech_sm_create(const struct mech_sm_setup *setup)
     m->states = mem_zalloc_huge(m->count * sizeof *m->states);
     m->seats = mem_zalloc_huge(m->count * sizeof *m->seats);
     for (uint32_t i = 0; i < m->count; i++) seat_fill(m, i);
-    assert(m->policy >= 0); /* mech_set_create sees to it */
+    assert(m->policy >= 0); /* mech_set_create checks this */
     mech_combine_masks(m);
     mech_combine_limits(m);
     find_next_timer(m);
@@ -248,7 +249,7 @@ bool mech_may_miss(struct mech_sm *m, const struct mech_l1_access *a)
     return all;
 }
 
-/* The only one that fills may_miss, or NULL. */
+/* Returns the only mechanism that fills may_miss, or NULL. */
 static const struct mech_seat *only_holder(const struct mech_sm *m)
 {
     const struct mech_seat *found = NULL;
@@ -299,7 +300,7 @@ uint32_t mech_extra_hit(struct mech_sm *m, uint32_t set, uint32_t way)
 
 /* ---- events ---- */
 
-/* Calls the hook of mechanism i; of every mechanism that fills it. */
+/* MECH_TELL_ONE calls the hook of mechanism i; MECH_TELL that of every mechanism that fills it. */
 #define MECH_TELL_ONE(hook, ...)                                                                             \
     do {                                                                                                     \
         const struct mech_mark outer = mech_mark_begin(&m->seats[i].caller, #hook);                          \
@@ -362,7 +363,7 @@ void mech_on_memory_read(struct mech_sm *m, uint64_t cycle, uint32_t token)
     if (m->seats[i].mech->on_memory_read) MECH_TELL_ONE(on_memory_read, cycle, token);
 }
 
-/* No other mechanism can have rows. */
+/* Only one mechanism can have rows. */
 void mech_on_rows_lost(struct mech_sm *m, const struct mech_rows_lost *e)
 {
     if (!m->has_rows_lost) return;
@@ -387,7 +388,7 @@ void mech_set_timer(struct mech_seat *seat, uint64_t now, uint32_t cycles)
     find_next_timer(seat->sm);
 }
 
-/* The seat whose timer is due first, if any is due by cycle. */
+/* Returns the seat whose timer is due first, if any timer is due by cycle. */
 static struct mech_seat *first_due(struct mech_sm *m, uint64_t cycle)
 {
     struct mech_seat *first = NULL;

@@ -1,24 +1,24 @@
-/* mech_host.h: the mechanisms of one SM: the one function that calls each hook, and the combined votes.
+/* mech_host.h: the mechanisms of one SM: a function for each hook that calls it, and the combined votes.
  *
  *   mech_set.c    which mechanisms a run has, and their parameters
- *   mech_check.c  whether a mechanism's struct can be relied on
- *   mech_elf.c    whether a plug-in's file is whole
- *   mech_guard.c  what happens to one that fails
- *   mech_gpu.c    what mechanisms share beyond an SM; GPU timers
- *   mech_notes.c  what they write down
+ *   mech_check.c  whether the host can rely on a mechanism's struct
+ *   mech_elf.c    whether a plug-in's file is complete
+ *   mech_guard.c  failures of mechanisms
+ *   mech_gpu.c    state that mechanisms share beyond an SM; GPU timers
+ *   mech_notes.c  notes of mechanisms
  *   mech_cost.c   the storage that they declare
  *   mech_host.c   hooks and timers on one SM
  *   mech_votes.c  votes, and how they are combined
- *   mech_ports.c  what a mechanism may do
- */
+ *   mech_ports.c  ports of a mechanism */
 #ifndef HEDDLE_MECH_HOST_H
 #define HEDDLE_MECH_HOST_H
 
 #include "core/mech/mech_gpu.h"
 #include "core/mech/vote_masks.h"
 
-/* What ports do on the SM's side. Each function gets mech_sm_setup.sm first. One that is NULL refuses, or
- * answers zeros (units under test do without). None of them is called before mech_sm_create has returned. */
+/* What ports do on the SM's side. Each function gets mech_sm_setup.sm first. A port whose function is NULL
+ * refuses, or answers zeros (units under test leave functions out). None of them is called before
+ * mech_sm_create has returned. */
 struct mech_host_ops {
     bool (*prefetch)(void *sm, uint64_t address, uint32_t pc, int target_warp);
     const struct mech_counters *(*counters)(void *sm);
@@ -57,7 +57,7 @@ struct mech_host_ops {
     bool (*ctas_left)(void *sm);
     uint64_t (*code_address)(void *sm, uint32_t cta_slot, uint32_t pc);
     bool (*memory_read)(void *sm, uint64_t offset, uint32_t token);
-    /* a combined vote or the next timer has changed, maybe by a mechanism of another SM */
+    /* a combined vote or the next timer has changed, possibly by a mechanism of another SM */
     void (*votes_changed)(void *sm);
 };
 
@@ -77,25 +77,25 @@ struct mech_sm_setup {
 /* One mechanism on one SM. */
 struct mech_seat;
 
-/* The mechanisms of one SM. The SM reads the combined votes, next_timer and what is filled; nothing else
- * writes them than mech_*. */
+/* The mechanisms of one SM. The SM reads the combined votes, next_timer and which hooks are filled; only
+ * mech_* functions write them. */
 struct mech_sm {
-    /* the hook of every issue, and the state of the mechanism that fills it */
+    /* the hook that every issue calls, and the state of the mechanism that fills it */
     int (*pick)(void *state, const struct mech_sched_view *view);
     void *pick_state;
-    /* Does anybody fill the hook? The SM need not build the event or view otherwise. */
+    /* Does a mechanism fill the hook? If not, the SM need not build the event or view. */
     bool has_issue, has_next;
     /* by bank; `issue` has the SM's own vote too (mech_hold) */
     struct vote_masks masks[MECH_BANKS_MAX];
     /* core cycle of the next timer, UINT64_MAX = none */
     uint64_t next_timer;
-    /* no CTA starts while this many are resident; lines of the L1. UINT32_MAX: nobody has set it */
+    /* no CTA starts while this many are resident; lines of the L1. UINT32_MAX: no mechanism has set it */
     uint32_t cta_limit, l1_lines;
     /* fixed once mech_sm_create has returned: lines that the tags are made for, 0 = the machine's own;
-     * entries of the re-execution queue, 0 = there is none */
+     * entries of the re-execution queue, 0 = there is no queue */
     uint32_t l1_lines_max, reexec_entries;
-    /* cycles after which a stalled CTA is told of; CTAs that a mechanism admits own rows below this one,
-     * UINT32_MAX: any */
+    /* cycles after which mechanisms are told of a stalled CTA; CTAs that a mechanism admits own rows below
+     * this one, UINT32_MAX: any */
     uint32_t stall_cycles, cta_rows;
     /* misses that a mechanism has claimed and not yet answered or forwarded: how many, and a set of tokens */
     uint32_t claimed;
@@ -104,14 +104,14 @@ struct mech_sm {
     bool asks_miss;
     uint32_t asked_token;
 
-    /* the same of hooks that are not of every issue */
+    /* the same for hooks that not every issue calls */
     bool has_take_miss, has_victim, has_admit, has_line_touched, has_line_inserted;
     bool has_allocate, has_may_miss, has_extra_hit;
-    /* the one that takes misses claims their lines */
+    /* the mechanism that takes misses claims their lines */
     bool claims_lines;
     bool has_kernel, has_launch, has_access, has_evict, has_fill, has_level, has_prefetch;
     bool has_warp, has_barrier, has_rows_lost, has_cta;
-    /* or wants to hear of stalled CTAs */
+    /* a mechanism fills on_cta and wants to be told of stalled CTAs */
     bool hears_stalls;
 
     /* warps that the SM itself holds back, by bank */
@@ -128,8 +128,8 @@ struct mech_sm {
     struct mech_sm_setup setup;
 };
 
-/* Makes the states and calls init; where one fails, mech_gpu_failure tells. Before the SM's L1 is made: that
- * needs l1_lines_max. */
+/* Makes the states and calls init; mech_gpu_failure reports a failure. To be called before the SM's L1 is
+ * made, which needs l1_lines_max. */
 struct mech_sm *mech_sm_create(const struct mech_sm_setup *setup);
 void mech_sm_destroy(struct mech_sm *m);
 
@@ -138,10 +138,10 @@ void mech_hold(struct mech_sm *m, uint32_t bank, uint64_t warps);
 
 /* ---- policies ---- */
 
-/* Asks for the warp to issue: a bit of v->bank, or MECH_NO_WARP. Takes the warps that the votes forbid out of
- * v->ready and fills v->allowed; does not ask when none is left. */
+/* Asks for the warp to issue: returns a bit of v->bank, or MECH_NO_WARP. Removes the warps that the votes
+ * forbid from v->ready and fills v->allowed; does not ask when no warp is left. */
 int mech_pick(struct mech_sm *m, struct mech_sched_view *v);
-/* Asks what becomes of a miss: PASS after 0 cycles where nobody decides. */
+/* Asks what happens to a miss: PASS after 0 cycles where no mechanism decides. */
 struct mech_miss mech_take_miss(struct mech_sm *m, const struct mech_l1_access *a, uint32_t token);
 /* Asks for the way that a line has to leave. Only if has_victim. */
 uint32_t mech_victim(struct mech_sm *m, const struct mech_victim_view *v);
@@ -150,15 +150,16 @@ bool mech_admit(struct mech_sm *m, struct mech_admit *a);
 void mech_line_touched(struct mech_sm *m, uint32_t set, uint32_t way);
 void mech_line_inserted(struct mech_sm *m, uint32_t set, uint32_t way);
 
-/* ---- votes: true when all say yes; all are asked ---- */
+/* ---- votes: true when all mechanisms say yes; every mechanism is asked ---- */
 
 bool mech_may_allocate(struct mech_sm *m, const struct mech_l1_access *a);
 bool mech_may_miss(struct mech_sm *m, const struct mech_l1_access *a);
-/* What may_miss of all mechanisms would say to loads of a warp, and offers of such loads that were left out.
- * Where several fill may_miss, or one without holds, it is not known. */
+/* Asks what may_miss of all mechanisms would answer for loads of a warp; tells how many offers of such loads
+ * were skipped. Where several mechanisms fill may_miss, or one fills it without holds, the answer is not
+ * known. */
 enum mech_hold mech_holds(struct mech_sm *m, int warp);
 void mech_on_held(struct mech_sm *m, uint64_t offers);
-/* The largest answer. */
+/* Returns the largest answer. */
 uint32_t mech_extra_hit(struct mech_sm *m, uint32_t set, uint32_t way);
 
 /* ---- events ---- */
@@ -174,15 +175,15 @@ void mech_on_l1_level(struct mech_sm *m, const struct mech_l1_level *e);
 void mech_on_prefetch(struct mech_sm *m, const struct mech_prefetch *e);
 void mech_on_warp(struct mech_sm *m, const struct mech_warp_event *e);
 void mech_on_barrier(struct mech_sm *m, const struct mech_barrier *e);
-/* To the mechanism that owns registers. */
+/* Tells the mechanism that owns registers. */
 void mech_on_rows_lost(struct mech_sm *m, const struct mech_rows_lost *e);
-/* To the mechanism that uses the ring. */
+/* Tells the mechanism that uses the ring. */
 void mech_on_ring(struct mech_sm *m, uint64_t cycle);
 void mech_on_cta(struct mech_sm *m, const struct mech_cta *e);
-/* To the mechanism that admits CTAs: no other reads memory. */
+/* Tells the mechanism that admits CTAs: no other mechanism reads memory. */
 void mech_on_memory_read(struct mech_sm *m, uint64_t cycle, uint32_t token);
-/* Calls the timers that are due at or before cycle, the earliest first, each as often as it is due. Call
- * it when next_timer <= cycle. */
+/* Calls the timers that are due at or before cycle, the earliest first, each as often as it is due. To be
+ * called when next_timer <= cycle. */
 void mech_on_timer(struct mech_sm *m, uint64_t cycle);
 
 #endif

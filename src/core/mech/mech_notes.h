@@ -1,8 +1,8 @@
-/* mech_notes.h: what mechanisms write down while they run (the port `note`).
+/* mech_notes.h: the notes that mechanisms write while they run (the port `note`).
  *
- * (1) Each SM has its own, so that SMs on different threads do not meet. (2) At most MECH_NOTES_MAX of one
- * mechanism on one SM are kept; the rest is counted. (3) The merged order is by cycle, then SM, then the
- * order of writing: it does not depend on threads. */
+ * (1) Each SM has its own notes, so SMs on different threads do not touch the same data. (2) At most
+ * MECH_NOTES_MAX of one mechanism on one SM are kept; further ones are counted. (3) The merged order is by
+ * cycle, then SM, then the order of writing: it does not depend on threads. */
 #ifndef HEDDLE_MECH_NOTES_H
 #define HEDDLE_MECH_NOTES_H
 
@@ -18,7 +18,7 @@ struct mech_note {
 struct mech_notes {
     _Alignas(HOST_LINE) VEC(struct mech_note) items;
     uint64_t dropped;
-    /* by mechanism: how many are in items */
+    /* [mechanism]: how many are in items */
     uint32_t *kept;
 };
 
@@ -27,7 +27,7 @@ void mech_notes_free(struct mech_notes *n);
 void mech_notes_add(struct mech_notes *n, const struct mech_note *note);
 
 struct mech_set;
-/* The notes of all SMs, merged; free() them. NULL: there are none. */
+/* Returns the notes of all SMs, merged, to be freed by the caller. NULL: there are none. */
 struct timed_note *mech_notes_merge(const struct mech_notes *by_sm, uint32_t sm_count,
                                     const struct mech_set *set, uint32_t *count);
 uint64_t mech_notes_dropped(const struct mech_notes *by_sm, uint32_t sm_count);

@@ -1,8 +1,8 @@
-/* mech_ports.c: what a mechanism may do.
+/* mech_ports.c: the ports of a mechanism.
  *
- * (1) A mechanism's ports speak in its own name: `host` is its seat; it cannot touch the vote of another.
- * (2) A port that a mechanism may not call, or not then, ends the run with its name, the port and the
- * cycle. */
+ * (1) A mechanism's ports act in its own name: `host` is its seat, so it cannot touch the vote of another
+ * mechanism. (2) A call of a port that the mechanism may not call, or may not call at that time, ends the run
+ * with the mechanism's name, the port and the cycle. */
 #include "core/mech/mech_seat.h"
 
 #include "base/hugepage.h"
@@ -16,7 +16,7 @@ void mech_fail(const struct mech_seat *seat, const char *where, const char *fmt,
     mech_guard_fail(&seat->caller, where, fmt, ap);
 }
 
-/* The seat of a port that needs the SM: there is none in init. */
+/* Returns the seat for a port that needs the SM, which does not exist yet in init. */
 static struct mech_seat *seat_running(void *host, const char *port)
 {
     struct mech_seat *seat = host;
@@ -126,7 +126,7 @@ static void port_reexec_queue(void *host, uint32_t entries)
     mech_combine_limits(seat->sm);
 }
 
-/* ---- what the SM knows ---- */
+/* ---- queries of the SM ---- */
 
 static const struct mech_counters *port_counters(void *host)
 {
@@ -187,7 +187,7 @@ static bool port_l1_read(void *host, uint64_t line)
     return s->ops->l1_read && s->ops->l1_read(s->sm, line);
 }
 
-/* The SM of a mechanism that has claimed this miss, or is asked about it (may_be_asked). */
+/* Returns the SM of a mechanism that has claimed this miss, or is asked about it (may_be_asked). */
 static struct mech_sm *sm_of_miss(void *host, const char *port, uint32_t token, bool may_be_asked)
 {
     const struct mech_seat *seat = seat_running(host, port);
@@ -281,8 +281,8 @@ static void port_registers_release(void *host, uint32_t row)
         mech_fail(host, "registers_release", "row %u, which it does not keep", row);
 }
 
-/* A mechanism that has rows as long as nobody needs them uses those that it has: no row holds registers and
- * something else. One with other rows, or that only counts them, has taken none. */
+/* A mechanism with only MECH_OWNS_REGISTERS may use only rows that it has taken: no row holds registers and
+ * other data. A mechanism that keeps registers of CTAs, or only counts rows, takes none. */
 static bool has_row(const struct mech_seat *seat, uint32_t row)
 {
     const struct mech_sm_setup *s = &seat->sm->setup;
@@ -318,7 +318,7 @@ static const struct mech_sm_setup *setup_of_ring(void *host, const char *port, e
     return setup_that_uses(host, port, MECH_USES_RING, "MECH_USES_RING");
 }
 
-/* That of a message which the SM sees. */
+/* Checks a port that concerns the message which the SM sees, and returns the set-up. */
 static const struct mech_sm_setup *setup_of_seen(void *host, const char *port, enum mech_ring_channel channel,
                                                  struct mech_ring_message *m)
 {

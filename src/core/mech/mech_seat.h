@@ -1,4 +1,4 @@
-/* mech_seat.h: one mechanism on one SM: between mech_host.c, mech_votes.c and mech_ports.c. */
+/* mech_seat.h: one mechanism on one SM; only mech_host.c, mech_votes.c and mech_ports.c include it. */
 #ifndef HEDDLE_MECH_SEAT_H
 #define HEDDLE_MECH_SEAT_H
 
@@ -6,7 +6,7 @@
 
 enum mech_mask { MECH_MASK_ISSUE, MECH_MASK_MEMORY, MECH_MASK_LOAD, MECH_MASK_COUNT };
 
-/* What a mechanism has asked for; limits that it has not set are as in mech_sm. */
+/* The votes of a mechanism; limits that it has not set have the values of mech_sm. */
 struct mech_votes {
     uint64_t masks[MECH_MASK_COUNT][MECH_BANKS_MAX];
     uint32_t cta_limit, cta_rows, l1_lines, l1_lines_max, reexec_entries, stall_cycles;
@@ -15,7 +15,7 @@ struct mech_votes {
 struct mech_seat {
     struct mech_sm *sm;
     const struct mechanism *mech;
-    /* for marks */
+    /* named in marks */
     struct mech_caller caller;
     uint32_t index;
     uint32_t note_kinds;
@@ -27,21 +27,21 @@ struct mech_seat {
     /* blocks of the port `memory`, and their bytes together */
     VEC(void *) memory;
     size_t memory_bytes;
-    /* what this mechanism was given */
+    /* the ports that this mechanism was given */
     struct mech_ports ports;
 };
 
-/* Leaves the hook: the mechanism did in this hook or port what it must not (mech_guard.h). */
+/* Leaves the hook: the mechanism did something forbidden in this hook or port (mech_guard.h). */
 NORETURN COLD void mech_fail(const struct mech_seat *seat, const char *where, const char *fmt, ...)
     PRINTF_LIKE(3, 4);
 
-/* mech_host.c: the mechanism's timer comes `cycles` cycles after now or its last call, and so on; 0: never.
- * Misses that take_miss has claimed. */
+/* mech_host.c: calls the mechanism's timer `cycles` cycles after now or its last call, and then with this
+ * period; 0: never. Misses that take_miss has claimed. */
 void mech_set_timer(struct mech_seat *seat, uint64_t now, uint32_t cycles);
 bool mech_has_claimed(const struct mech_sm *m, uint32_t token);
 void mech_end_claim(struct mech_sm *m, uint32_t token);
 
-/* mech_votes.c: the vote of a seat that has voted for everything; sets one of its masks; combines all
+/* mech_votes.c: the votes of a seat that allows everything; setting one of its masks; combining all
  * limits. */
 struct mech_votes mech_votes_all(void);
 void mech_vote_mask(struct mech_seat *seat, enum mech_mask mask, uint32_t bank, uint64_t warps);

@@ -1,5 +1,5 @@
-/* mech_set.c: choosing the mechanisms of a run: built-in ones by name, plug-ins by file, their parameters
- * from "name.param=value". */
+/* mech_set.c: chooses the mechanisms of a run: built-in ones by name, plug-ins by file, their parameters from
+ * "name.param=value". */
 #include "core/mech/mech_set.h"
 
 #include "config/param.h"
@@ -11,9 +11,9 @@
 
 struct mech_choice {
     const struct mechanism *mech;
-    /* of dlopen; NULL: built in */
+    /* handle of dlopen; NULL: built in */
     void *library;
-    /* values of mech->params; NULL where it has none */
+    /* values of mech->params; NULL where there are none */
     void *params;
 };
 
@@ -64,7 +64,7 @@ static bool mech_is_file(const char *name)
 
 static const struct mechanism *mech_open_file(const char *path, void **library, struct diag_list *diags)
 {
-    struct strbuf full = {0}; /* dlopen looks for a name without a slash in the system's folders, not here */
+    struct strbuf full = {0}; /* dlopen looks up a name without a slash in the system's folders */
     strbuf_printf(&full, "%s%s", strchr(path, '/') ? "" : "./", path);
     const struct mechanism *m = NULL;
     const char *fault;
@@ -103,8 +103,7 @@ static const struct mechanism *mech_open_builtin(const char *name, struct diag_l
     return NULL;
 }
 
-/* Values of the parameters, each at its default. A default that its own row refuses is an error of the
- * plug-in. */
+/* Sets the parameters to their defaults. A default that its own row refuses is an error of the plug-in. */
 static bool mech_make_params(struct mech_choice *c, struct diag_list *diags)
 {
     const struct mechanism *m = c->mech;
@@ -115,7 +114,7 @@ static bool mech_make_params(struct mech_choice *c, struct diag_list *diags)
     return ok;
 }
 
-/* Can this one be attached beside those that are? */
+/* Can this mechanism be attached beside the others? */
 static bool mech_fits(const struct mech_set *s, const struct mechanism *m, struct diag_list *diags)
 {
     for (uint32_t i = 0; i < s->count; i++) {
@@ -151,7 +150,7 @@ static bool mech_set_add(struct mech_set *s, const char *name, struct diag_list 
 
 /* ---- settings ---- */
 
-/* Nobody attached has this parameter: say which mechanism does, or which name is near. */
+/* No attached mechanism has this parameter: the error names the mechanism that has it, or a similar name. */
 static void mech_unknown_setting(const struct mech_set *s, const char *name, const struct diag_source *src,
                                  struct diag_list *diags)
 {
@@ -232,7 +231,7 @@ struct mech_set *mech_set_create_for(const char *default_policy, const char *con
             ok = false;
         }
     }
-    /* When a mechanism is missing, what is wrong with its settings is a consequence: one error is enough. */
+    /* When a mechanism is missing, errors in its settings only follow from that: one error is enough. */
     for (uint32_t i = 0; ok && i < setting_count; i++) ok = mech_set_apply(s, settings[i], diags);
     if (ok) return s;
     mech_set_destroy(s);

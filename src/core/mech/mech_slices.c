@@ -1,14 +1,14 @@
 /* mech_slices.c: see mech_slices.h.
  *
- * (1) Hooks of a slice run in the slice's own tick, on any thread, and touch its state and its window alone.
- * (2) What they give a warp of the helper takes effect when the step ends, as atomics do. (3) What a hook
- * answers, and what a port is given, is checked before the slice sees it. */
+ * (1) Hooks of a slice run in the slice's own tick, on any thread, and touch only its state and its window.
+ * (2) Data that they give a warp of the helper takes effect when the step ends, as atomics do. (3) The
+ * answers of hooks and the arguments of ports are checked before the slice gets them. */
 #include "core/mech/mech_slices.h"
 
 #include "base/hugepage.h"
 #include "emu/space.h"
 
-/* What the mechanism may still do with a request: bits. */
+/* Bits: what the mechanism may still do with a request. */
 enum { CLAIM_LIVE = 1, CLAIM_APPLIES = 2, CLAIM_PARKS = 4 };
 
 struct slice_seat {
@@ -16,7 +16,7 @@ struct slice_seat {
     struct l2_slice *slice;
     void *state;
     uint32_t index;
-    /* of the hook that runs */
+    /* time of the hook that runs */
     tick now;
     uint64_t cycle;
     /* the slice and the cycle, for messages */
@@ -26,7 +26,7 @@ struct slice_seat {
     size_t memory_bytes;
     /* lines of the window that the helper's warps have */
     uint32_t window_lines;
-    /* by token: CLAIM_ bits of requests that the mechanism is asked for or has claimed, 0 for all others */
+    /* [token]: CLAIM_ bits of requests that the mechanism is asked for or has claimed, 0 for all others */
     VEC(uint8_t) claims;
 };
 
@@ -63,7 +63,7 @@ static void *port_memory(void *host, size_t bytes)
     return block;
 }
 
-/* The bits of a request that the mechanism is asked for, or has claimed. */
+/* Returns the bits of a request that the mechanism is asked for, or has claimed. */
 static uint8_t *claim_of(struct slice_seat *seat, const char *port, uint32_t token)
 {
     if (UNLIKELY(token >= seat->claims.len || !seat->claims.data[token]))
@@ -100,7 +100,7 @@ static void port_park(void *host, uint32_t token)
     l2_park_claim(seat->slice, token);
 }
 
-/* DRAM has the lines of all slices: this one may touch its own. */
+/* DRAM has the lines of all slices: this slice may touch only its own. */
 static void check_line(const struct slice_seat *seat, const char *port, uint64_t line, uint32_t sectors)
 {
     const struct mech_slices_setup *s = &seat->all->setup;
@@ -148,7 +148,7 @@ static const unsigned char *port_line(void *host, uint64_t line)
 
 static void port_refuse(void *host, const char *why) { fail(host, "refuse", "%s", why); }
 
-/* ---- life ---- */
+/* ---- creation and end ---- */
 
 static void seat_init(struct mech_slices *m, uint32_t i)
 {
@@ -306,7 +306,8 @@ static void call_inits(void *slices)
     }
 }
 
-/* Warp w of the helper belongs to slice w modulo slices: the sets of a slice lie on many SMs. */
+/* Warp w of the helper belongs to slice w modulo slices, so the helper's storage for a slice is spread over
+ * many SMs. */
 bool mech_slices_start(struct mech_slices *m, const struct mech_slices_helper *helper)
 {
     const uint32_t count = m->setup.slice_count, warps = helper->warps;

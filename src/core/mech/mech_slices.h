@@ -1,8 +1,8 @@
-/* mech_slices.h: the mechanism that works at the slices of the L2: a state for each slice, the one place
- * where each of its hooks is called, and its ports.
+/* mech_slices.h: the mechanism that works at the slices of the L2: a state for each slice, for each of its
+ * hooks the only place that calls it, and its ports.
  *
- * The window of a slice is a set of lines of device memory that the address map sends there. Only a
- * privileged launch may touch them (emu.h), and what its warps send there never reaches the tags. */
+ * The window of a slice is a set of lines of device memory that the address map sends to it. Only a
+ * privileged launch may touch them (emu.h), and requests of its warps for the window never reach the tags. */
 #ifndef HEDDLE_MECH_SLICES_H
 #define HEDDLE_MECH_SLICES_H
 
@@ -13,8 +13,8 @@
 
 /* The windows of all slices. */
 struct mech_window {
-    /* [base, end) holds them, and nothing else; [line - first]: number of the line in its slice's window, and
-     * MECH_NO_WINDOW for those that no warp has */
+    /* addresses [base, end) are the windows and nothing else; [line - first]: number of the line in its
+     * slice's window, and MECH_NO_WINDOW for lines that no warp has */
     uint64_t base, end;
     uint32_t line_bytes;
     const uint32_t *numbers;
@@ -39,27 +39,27 @@ struct mech_slices_setup {
 };
 
 struct mech_slices;
-/* NULL: no attached mechanism has a state for slices. */
+/* Returns NULL if no attached mechanism has a state for slices. */
 struct mech_slices *mech_slices_create(const struct mech_slices_setup *setup);
 void mech_slices_destroy(struct mech_slices *m);
-/* A helper that starts. */
+/* What the mechanism has to know of a helper that starts. */
 struct mech_slices_helper {
     const struct mech_window *window;
-    /* of the window, each warp has this many lines */
+    /* warps of the helper; lines of the window that each of them has */
     uint32_t warps, window_lines;
-    /* the last SMs run it: of theirs, only requests for the window are the mechanism's */
+    /* the last SMs run the helper: of their requests, only those for the window go to the mechanism */
     uint32_t cache_sms;
 };
-/* The helper is there: the mechanism is asked for every request from now on. False: it failed
+/* The helper is there: the mechanism is asked about every request from now on. False: it failed
  * (mech_gpu_failure). */
 bool mech_slices_start(struct mech_slices *m, const struct mech_slices_helper *helper);
 /* Roles have changed, and the helper has started again: lines that the slices may not keep begin to leave. */
 void mech_slices_drop_lines(struct mech_slices *m);
 /* The host has written to a line. */
 void mech_slices_host_write(struct mech_slices *m, uint32_t slice, uint64_t line);
-/* The helper is to end: loads of the window are answered. */
+/* The helper is about to end: loads of the window are answered. */
 void mech_slices_retire(struct mech_slices *m);
-/* Its index in the set; the state of a slice, for statistics. */
+/* The mechanism's index in the set; the state of a slice, for statistics. */
 uint32_t mech_slices_owner(const struct mech_slices *m);
 void *mech_slices_state(const struct mech_slices *m, uint32_t slice);
 

@@ -1,7 +1,7 @@
 /* mech_votes.c: votes of mechanisms, and how they are combined.
  *
- * Votes are kept by mechanism and combined again when one changes: the result is a function of the set of
- * votes, not of the order in which they came or in which mechanisms were attached. */
+ * Votes are kept for each mechanism and combined again when one changes: the result depends on the set of
+ * votes, not on the order in which they came or in which mechanisms were attached. */
 #include "core/mech/mech_seat.h"
 
 struct mech_votes mech_votes_all(void)

@@ -1,23 +1,23 @@
-/* ahead.c: an SM runs on before the others have come as far.
+/* ahead.c: an SM runs cycles before the other SMs have come to them.
  *
- * What an SM does in a cycle depends on the others in few ways: a reply or room in its link to the crossbar,
- * a load of memory that they may have written, a CTA that the dispatcher gives it. Before the next such
- * moment it runs on, cycle after cycle, while its state lies in the host's cache; core/ahead_window.h says
- * how far. Nothing that is simulated changes by it. (1) No reply comes before the crossbar's next edge and
- * the way from there (xbar_reply_floor); before that edge the links are the SM's own. From the edge on it may
- * neither send nor take anything: the crossbar comes first. (2) An instruction with UOP_SEES is not issued:
- * the SM stops in the middle of the cycle, before the schedulers, and goes on from there in the step of that
- * cycle. (3) What an SM leaves for the end of a step (stores, CTAs that ended) stops it; the step of that
- * cycle handles it. (4) With a warp here, its kernel cannot end meanwhile; the dispatcher starts CTAs where
- * others have ended, so not here. (5) A mechanism may let more CTAs in while the SM is ahead: then the SM
- * stops by (2) or (3), and has no room for them until the others have come to that cycle (sm_fits). */
+ * The other components influence an SM's cycle in few ways: by a reply or room in its link to the crossbar,
+ * by a load of memory that they may have written, by a CTA that the dispatcher gives it. Until the next such
+ * moment it runs on, cycle after cycle, while its state is in the host's cache; core/ahead_window.h says how
+ * far. No simulated result changes. (1) No reply comes before the crossbar's next edge and the latency from
+ * there (xbar_reply_floor); before that edge only the SM uses its links. From the edge on it may neither send
+ * nor take anything: the crossbar runs first. (2) An instruction with UOP_SEES is not issued: the SM stops in
+ * the middle of the cycle, before the schedulers, and goes on from there in the step of that cycle. (3) The
+ * SM stops when it keeps effects for the end of a step (stores, CTAs that ended); the step of that cycle
+ * handles them. (4) While the SM has a warp, its kernel cannot end; the dispatcher starts CTAs on SMs where
+ * others have ended, so not on this SM. (5) A mechanism may let more CTAs in while the SM is ahead: the SM
+ * then stops by (2) or (3), and has no room for them until the others have come to that cycle (sm_fits). */
 #include "core/sm/sm_ahead.h"
 
 #include "core/sm/sm_impl.h"
 #include "mem/sm_port_sleep.h"
 #include "mem/xbar_ahead.h"
 
-/* Its next cycle. */
+/* The time of its next cycle. */
 static tick next_cycle(const struct sm *m)
 {
     const tick wake = *m->sleep.wake, soon = m->sleep.now + m->clock.period;
@@ -25,7 +25,7 @@ static tick next_cycle(const struct sm *m)
     return wake == TICK_NEVER ? TICK_NEVER : clock_edge(&m->clock, wake);
 }
 
-/* It touches the SM's first line only, before the crossbar's edge. */
+/* Before the crossbar's edge this touches only the SM's first line. */
 static bool may_go_on(const struct sm *m, const struct sm_window *w, const struct req_pool *pool, tick next)
 {
     if (next >= w->end || !m->sleep.has_warps || pool->spare < w->requests_max) return false;
@@ -34,10 +34,10 @@ static bool may_go_on(const struct sm *m, const struct sm_window *w, const struc
     return !m->port->out || next < xbar_reply_floor(w->xbar, m->setup.index, w->edge);
 }
 
-/* Each access of the L1 may cost a write-back, too, and so may a fill and a step of a flush. Misses that a
- * mechanism has delayed go on together, as many as the miss queue takes. Each small cache sends one, so does
- * the transfer engine, and a part (sm_port_lines.c) comes to these. A pool that small would be refilled too
- * often: 16 at least. */
+/* Each access of the L1 may cost a write-back in addition, and so may a fill and a step of a flush. Misses
+ * that a mechanism has delayed go on together, as many as the miss queue takes. Each small cache sends one
+ * request, and so does the transfer engine; a part (sm_port_lines.c) adds one. A smaller pool would be
+ * refilled too often, so the result is at least 16. */
 uint32_t sm_requests_max(const struct sm *m)
 {
     enum { FILL_AND_FLUSH = 2, TRANSFER = 1, PART = 1, LEAST = 16 };
@@ -75,7 +75,7 @@ bool sleep_pauses(struct sm *m)
 
 void sleep_cycle_again(struct sm *m, tick now)
 {
-    if (m->sleep.now > now) return; /* statistics of a run that has ended too early */
+    if (m->sleep.now > now) return; /* statistics of a run that ended early */
     const uint8_t was = m->sleep.ahead;
     m->sleep.ahead = 0;
     if (was & AHEAD_EVENTS && m->setup.pending) event_flag_set(m->setup.pending);

@@ -1,9 +1,9 @@
-/* scheduler.c: each scheduler asks the policy for one of its warps that can issue, and issues from it.
+/* scheduler.c: each scheduler asks the policy for one of its warps that can issue, and issues from that warp.
  *
  * A warp can issue when it is resident, its instruction buffer begins with its next instruction, it has not
  * ended, waits neither at a barrier nor for a result, does not sleep, its next instruction finds room in its
- * unit, and all votes of mechanisms allow it. An instruction is executed by the emulator when it issues; the
- * rest of its way is time (execute.c, lsu.c). */
+ * unit, and all votes of mechanisms allow it. The emulator executes an instruction when it issues; all later
+ * stages only model time (execute.c, lsu.c). */
 #include "core/sm/sm_impl.h"
 
 #include "base/bitset.h"
@@ -29,7 +29,7 @@ void sched_init(struct sm *m, const struct sm_params *p, uint32_t banks)
 
 void sched_set_alarm(struct sm *m)
 {
-    m->alarm = m->swaps.is_on ? 0 : MIN(warps_awake_at(m), m->scheduler.timer); /* 0: CTAs are watched */
+    m->alarm = m->swaps.is_on ? 0 : MIN(warps_awake_at(m), m->scheduler.timer); /* 0: it watches CTAs */
 }
 
 COLD void sched_hear_votes(struct sm *m)
@@ -64,7 +64,7 @@ static uint64_t has_instruction(const struct bank *b)
     return b->warp.resident & b->fetch.buffered & ~(b->warp.done | b->warp.held | b->warp.asleep);
 }
 
-/* Those of them that wait for no result and that all votes allow. */
+/* The warps among them that wait for no result and that all votes allow. */
 static uint64_t is_free(const struct bank *b, uint64_t warps)
 {
     return warps & ~b->board.hazard & votes_allow(&b->votes, b->next.memory, b->next.load);
@@ -91,7 +91,7 @@ static void count_issue(struct sm_program *p, uint32_t pc, uint32_t mask)
     p->own.sm.thread_insts += lanes;
 }
 
-/* What few instructions do when they issue. */
+/* The issue of rare instructions. */
 COLD static void issue_special(struct sm *m, struct context *x, const struct uop *u,
                                const struct emu_access *e)
 {
@@ -166,9 +166,9 @@ static struct chances chances_of(const struct sm *m, const struct bank *b)
     return (struct chances){b, all, free, free ? free & sched_room(m, b) : 0};
 }
 
-/* Where a latch has room for one alone, the scheduler that took it is the last in the cycles to come. (Turns
- * by the number of the cycle are not fair: replies come at edges of the crossbar's clock, so that room is
- * made in cycles of the same parity.) */
+/* Where a latch has room for only one, the scheduler that took the room is the last one in the following
+ * cycles. (Turns by the number of the cycle are not fair: replies come at edges of the crossbar's clock, so
+ * room is made in cycles of the same parity.) */
 static void ask_schedulers(struct sm *m)
 {
     struct sched *s = &m->scheduler;

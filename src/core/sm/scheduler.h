@@ -10,7 +10,7 @@ struct sched_hot {
     uint8_t count;
 };
 struct sched {
-    /* by scheduler: its warps in the bank; bits of the warps that issued last; enum issue_slot of the newest
+    /* [scheduler]: its warps in the bank; bits of the warps that issued last; enum issue_slot of the newest
      * cycle; the bank */
     uint64_t slots[SM_SCHEDULERS_MAX];
     int last[SM_SCHEDULERS_MAX];
@@ -19,14 +19,14 @@ struct sched {
     uint8_t turn;
     uint8_t issue_width;
     bool turns_by_cycle;
-    /* the newest wishes of mechanisms: the next timer (cycle), most CTAs, lines of the L1 */
+    /* what mechanisms asked for last: the next timer (cycle), most CTAs, lines of the L1 */
     uint64_t timer;
     uint32_t cta_limit, l1_lines;
 };
 
-/* What warps of a bank can do, the same for all of its schedulers until one issues: those that hold their
- * next instruction and wait neither at a barrier nor in nanosleep; of these, those that lack nothing but room
- * in a unit; and those that have it. */
+/* What warps of a bank can do; it is the same for all of its schedulers until one issues: warps that hold
+ * their next instruction and wait neither at a barrier nor in nanosleep; the warps among these that lack only
+ * room in a unit; and those that have room. */
 struct chances {
     const struct bank *bank;
     uint64_t has_instruction, free, ready;
@@ -35,16 +35,16 @@ struct chances {
 struct sm;
 struct sm_params;
 void sched_init(struct sm *m, const struct sm_params *p, uint32_t banks);
-/* The stage of a cycle in which the schedulers look. */
+/* The stage of a cycle in which the schedulers issue. */
 void sched_issue(struct sm *m);
 /* Warps of a bank whose next instruction finds room in its unit. */
 uint64_t sched_room(const struct sm *m, const struct bank *b);
-/* Would a scheduler look at a warp whose next instruction has UOP_SEES? Votes may change in the middle of a
- * cycle: they do not count. */
+/* Would a scheduler look at a warp whose next instruction has UOP_SEES? Votes may change within a cycle, so
+ * they do not count. */
 bool sched_may_see(const struct sm *m);
 /* The votes of the mechanisms, or their next timer, have changed. */
 void sched_hear_votes(struct sm *m);
-/* Sets the alarm: who sleeps, or the next timer, has changed. */
+/* Sets the alarm after the sleeping warps, or the next timer, have changed. */
 void sched_set_alarm(struct sm *m);
 
 #endif

@@ -1,11 +1,11 @@
 /* sleep.c: when an SM need not tick. See sleep.h.
  *
  * (1) A tick in which nothing changed leaves a state that only time (a unit, a result, the L1) can change:
- * until then the SM sleeps, and the cycles slept have the causes of the newest one (account.c). (2) Where the
- * L1 alone is awake, to send what it has queued or to answer a part of a load, only its part of the tick is
- * done. (3) Cycles in which the L1 will refuse the head of the load-store unit, and those in which hits come
- * that end no load, need not come: what happens in them is known before (lsu_sleep.c). --no-skip ticks every
- * cycle and must give the same result. */
+ * until then the SM sleeps, and the slept cycles have the causes of the newest cycle (account.c). (2) When
+ * only the L1 is awake, to send what it has queued or to answer a part of a load, only its part of the tick
+ * runs. (3) Cycles in which the L1 will refuse the head of the load-store unit, and cycles with hits that end
+ * no load, are skipped: their outcome is known in advance (lsu_sleep.c). --no-skip ticks every cycle and must
+ * give the same result. */
 #include "core/sm/sm_impl.h"
 
 void sleep_init(struct sm *m, tick *wake, bool has_ring)
@@ -35,14 +35,14 @@ bool sleep_begin(struct sm *m, tick now)
     return false;
 }
 
-/* Timers wait for warps. */
+/* Timers count only while the SM has warps. */
 static COLD uint64_t alarm_ahead(const struct sm *m)
 {
     const uint64_t own = MIN(warps_awake_at(m), m->swaps.due);
     return MIN(m->state.warp_count ? m->scheduler.timer : UINT64_MAX, own);
 }
 
-/* All else in the collectors waits behind these, or for memory. */
+/* Everything else in the collectors waits behind these, or for memory. */
 static bool is_unit_awaited(const struct sm *m)
 {
     return m->sched.awaits_unit || m->collector.leaving & ~(1u << CLASS_MEM);
@@ -72,7 +72,7 @@ void sleep_end(struct sm *m)
     /* schedulers and fetch have done what they could, and said so */
     s->is_busy = m->exec.moved || s->changed || m->misses.unsent || lsu_is_busy(m);
     if (s->is_busy)
-        wake_at(s->wake, clock_after(&m->clock, s->now, 1)); /* nothing can want an earlier cycle */
+        wake_at(s->wake, clock_after(&m->clock, s->now, 1)); /* no part can want an earlier cycle */
     else
         fall_asleep(m);
 }

@@ -13,13 +13,13 @@ struct sm_window {
     /* the crossbar's next edge */
     tick edge;
     const struct xbar *xbar;
-    /* it stops where its part of the pool has fewer spare ones */
+    /* it stops where its share of the pool has fewer spare requests */
     uint32_t requests_max;
 };
-/* Requests that the SM makes in a cycle, at most. */
+/* The most requests that the SM makes in a cycle. */
 uint32_t sm_requests_max(const struct sm *m);
-/* False: it never runs ahead (where a warp may issue twice in a cycle, the second instruction is not known
- * beforehand). */
+/* False: it never runs ahead (where a warp may issue twice in a cycle, the second instruction is not known in
+ * advance). */
 bool sm_may_run_ahead(const struct sm *m);
 /* pool, pending: those of its set-up, passed because the caller has them at hand. */
 void sm_run_ahead(struct sm *m, const struct sm_window *w, const struct req_pool *pool,
