@@ -9,8 +9,8 @@
  * be a message of an SM in cache mode. So a slice with a taker has two *pipelines* from the access queue to
  * the tags, one for requests of the program and one for messages, and messages have priority (l2_pipes.c).
  * The pipelines share the access queue. So that messages can pass the queue, it must never be full: while the
- * program's pipeline is closed, the slice closes its gate in the crossbar (xbar_set_gate), and its pipeline has
- * room for all requests that may still arrive.
+ * program's pipeline is closed, the slice closes its gate in the crossbar (xbar_set_gate), and its pipeline
+ * has room for all requests that may still arrive.
  *
  * Invariants. (1) A message waits for DRAM, a line or the response queue, never for the mechanism, and none
  * of these waits for a message. (2) The program's pipeline takes every request that arrives. */
