@@ -12,8 +12,7 @@ const struct stat_row helper_stat_rows[] = {
                NULL),
     STAT_COUNT(helper_counts, change_cycles, "helper.change_cycles", "cycles",
                "core cycles for which kernels waited while SMs changed their roles", NULL),
-    STAT_RATIO(helper_counts, issues, slots, "helper.busy", "%", "issue slots that they used, of all",
-               NULL),
+    STAT_RATIO(helper_counts, issues, slots, "helper.busy", "%", "issue slots that they used, of all", NULL),
 #define HELPER_COUNT(field, unit, help, value)                                                               \
     STAT_COUNT(helper_counts, field, "helper." #field, unit, help, NULL),
 #include "core/helper_counts.def"

@@ -116,9 +116,9 @@ const struct stat_row l2_stat_rows[] = {
     STAT_COUNT(l2_stats, hit_latency, "l2.hit_latency_sum", "core cycles",
                "time of read hits in the slice, summed", NULL),
     STAT_COUNT(l2_stats, hits_timed, "l2.hits_timed", "requests", "read hits that were answered", NULL),
-    STAT_RATIO(
-        l2_stats, hit_latency, hits_timed, "l2.hit_latency", "core cycles",
-        "average time of a read hit in the slice, from the access queue's end to the response queue", NULL),
+    STAT_RATIO(l2_stats, hit_latency, hits_timed, "l2.hit_latency", "core cycles",
+               "average time of a read hit in the slice, from the access queue's end to the response queue",
+               NULL),
     STAT_LARGEST(l2_stats, mshr_max, "l2.mshr_max", "entries", "most MSHRs in use at once"),
     {0}};
 

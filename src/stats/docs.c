@@ -153,10 +153,10 @@ static void docs_cell(const char *text, struct strbuf *out)
 
 static const char *docs_kind(const struct stat_row *r)
 {
-    return r->type == STAT_HISTOGRAM    ? ", histogram"
-           : r->type == STAT_LARGEST   ? ", maximum"
-           : r->type == STAT_RATIO ? ", ratio"
-                                   : "";
+    return r->type == STAT_HISTOGRAM ? ", histogram"
+           : r->type == STAT_LARGEST ? ", maximum"
+           : r->type == STAT_RATIO   ? ", ratio"
+                                     : "";
 }
 
 void stats_docs(stats_tables *tables, struct strbuf *out)

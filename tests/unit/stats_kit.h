@@ -38,8 +38,7 @@ static const struct stat_row kit_sm_rows[] = {
     KIT_SM(loads, "sm.loads"),
     {"sm.most", STAT_LARGEST, offsetof(struct kit_sm, most), 0, 1, "things", "the most at once", NULL},
     STAT_HISTOGRAM(kit_sm, hist, "sm.hist", 3, "things", "three buckets"),
-    STAT_RATIO(kit_sm, issued, slots, "sm.share_issued", "%", "share of the slots",
-               "smsp__issue_active.avg"),
+    STAT_RATIO(kit_sm, issued, slots, "sm.share_issued", "%", "share of the slots", "smsp__issue_active.avg"),
     STAT_RATIO(kit_sm, thread_insts, warp_insts, "sm.lanes", "lanes", "active lanes", NULL),
     {0},
 };

@@ -24,8 +24,8 @@ static const char *other_value(const struct run_option *row)
 
 static const char *wrong_value(const struct run_option *row)
 {
-    static const char *const values[] = {[RUN_FLAG] = "maybe", [RUN_NUMBER] = "-1",    [RUN_NUMBER64] = "12x",
-                                         [RUN_STRING] = "",      [RUN_CHOICE] = "no", [RUN_LIST] = NULL};
+    static const char *const values[] = {[RUN_FLAG] = "maybe", [RUN_NUMBER] = "-1", [RUN_NUMBER64] = "12x",
+                                         [RUN_STRING] = "",    [RUN_CHOICE] = "no", [RUN_LIST] = NULL};
     return values[row->kind];
 }
 
