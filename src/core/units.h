@@ -12,9 +12,9 @@
  * An SM that no other component can influence may run several cycles in one step (ahead_window.h).
  *
  * The edges of DRAM need no steps of their own: a channel exchanges data only with its slices, which move at
- * edges of the L2, and it knows how long they cannot see what it does (dram_seen_at). So the channel runs all
- * of its edges up to now together, in order, when a slice has a turn, when its effects may be seen, or when
- * units_catch_up is called. */
+ * edges of the L2, and it knows how long they cannot see what it does (mem/dram_sleep.h). So the channel runs
+ * all of its edges up to now together, in order, when a slice has a turn, when its effects may be seen, or
+ * when units_catch_up is called. */
 #ifndef HEDDLE_UNITS_H
 #define HEDDLE_UNITS_H
 

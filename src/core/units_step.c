@@ -2,6 +2,8 @@
  * it. units_crew.c decides which thread does what. */
 #include "core/units_impl.h"
 
+#include "mem/dram_sleep.h"
+
 /* Words of notes that are read without a test whether any note is set. */
 enum { FEW_NOTES = 2 };
 

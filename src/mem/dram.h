@@ -94,11 +94,6 @@ void dram_destroy(struct dram_channel *d);
 void dram_observe(struct dram_channel *d, const struct dram_observer *o);
 void dram_tick(struct dram_channel *d, tick now);
 tick *dram_wake(struct dram_channel *d);
-/* The edge at which a channel with this wake has its next tick. */
-tick dram_next_edge(const struct dram_channel *d, tick wake);
-/* A time before which no slice can see any effect of a channel with this wake: the channel may run its ticks
- * before that time as late as then, in order, without a difference to the slices. */
-tick dram_seen_at(const struct dram_channel *d, tick wake);
 bool dram_idle(const struct dram_channel *d);
 /* Brings counts of time (cycles, pending, queue_level) up to now. */
 void dram_settle(struct dram_channel *d, tick now);

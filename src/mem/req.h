@@ -113,10 +113,8 @@ void req_part_balance(struct req_pool *part, struct req_pool *whole, uint32_t lo
 /* Counts the requests of this owner from 0 again. */
 void req_pool_clear_owner(struct req_pool *p, uint32_t owner);
 uint32_t req_new(struct req_pool *p, const struct req *init);
-/* req_new in two steps, for a caller that fills the request where it lies: a request that was filled
- * elsewhere a moment ago is copied slowly, since the host reads several of its fields at once while their
- * writes are still under way. req_take (below): a request that is 0, but for `next`; req_start: it is
- * filled. */
+/* req_new in two steps, for a caller that fills the request where it lies instead of copying one. req_take
+ * (below) returns a request that is 0, but for `next`; req_start follows when it is filled. */
 void req_start(struct req_pool *p, struct req *r);
 /* For req_take: a request that has never been used. */
 uint32_t req_take_fresh(struct req_pool *p);

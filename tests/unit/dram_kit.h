@@ -6,7 +6,7 @@
 #ifndef HEDDLE_DRAM_KIT_H
 #define HEDDLE_DRAM_KIT_H
 
-#include "mem/dram.h"
+#include "mem/dram_sleep.h"
 
 #include "base/rng.h"
 #include "mem/dram_bank.h"
