@@ -135,15 +135,22 @@ void cache_prefetch(struct cache *c, uint64_t addr)
 }
 
 /* Ways of the set that may hold the line: those with its short tag. */
-static inline uint32_t cache_matches(const struct cache *c, uint32_t set, uint64_t number)
+static inline uint32_t cache_matches(const struct cache *c, const struct narrow_set *s, uint64_t number)
 {
-    const struct narrow_set *s = cache_narrow(c, set);
     return narrow_match(s, c->narrow_bytes, narrow_tag(number)) & s->used & c->ways_mask;
 }
 
 static inline bool cache_holds(const struct cache *c, uint32_t line, uint64_t number)
 {
     return cache_number(c, c->lines[line].addr) == number;
+}
+
+/* Does a way with the short tag of the line hold it? Its record is read only where the set does not say. */
+static inline bool cache_way_holds(const struct cache *c, const struct narrow_set *s, uint32_t way,
+                                   uint32_t line, uint64_t number)
+{
+    if (UNLIKELY(narrow_is_unsure(s, way, number))) return cache_holds(c, line, number);
+    return narrow_upper(s, c->narrow_bytes)[way] == (uint16_t)(number >> 16);
 }
 
 static inline enum cache_outcome cache_outcome_of(const struct cache *c, uint32_t line, uint32_t sectors)
@@ -194,12 +201,18 @@ HOT enum cache_outcome cache_look_up(struct cache *c, uint64_t addr, uint32_t se
     uint32_t found = c->found_line;
     if (found == CACHE_UNKNOWN) {
         if (!c->narrow) return cache_look_up_wide(c, number, sectors, line);
-        uint32_t matches = cache_matches(c, c->found_set, number);
+        const struct narrow_set *s = cache_narrow(c, c->found_set);
+        const uint32_t matches = cache_matches(c, s, number);
         found = CACHE_NO_LINE;
         if (matches) {
-            found = c->found_set * c->ways_max + (uint32_t)__builtin_ctz(matches);
-            if (UNLIKELY(!cache_holds(c, found, number)))
+            const uint32_t way = (uint32_t)__builtin_ctz(matches);
+            found = c->found_set * c->ways_max + way;
+            if (UNLIKELY(!cache_way_holds(c, s, way, found, number)))
                 return cache_look_further(c, matches, sectors, line);
+            if (s->whole >> way & 1) {
+                *line = c->found_line = found;
+                return CACHE_HIT;
+            }
         }
         c->found_line = found;
     }
@@ -290,14 +303,6 @@ static inline struct cache_place cache_place(const struct cache *c, uint32_t lin
     return (struct cache_place){cache_narrow(c, set), line - set * c->ways_max};
 }
 
-/* Updates whether a fill of the line is awaited. */
-static inline void cache_tell_awaited(struct cache *c, uint32_t line)
-{
-    if (!c->narrow) return;
-    struct cache_place p = cache_place(c, line);
-    narrow_await(p.set, p.way, cache_is_awaited(c, line));
-}
-
 COLD static void cache_touch_policy(struct cache *c, uint32_t line)
 {
     uint32_t set = line / c->ways_max;
@@ -339,7 +344,7 @@ static inline void cache_take(struct cache *c, uint32_t line, uint64_t number, u
     }
     struct cache_place p = cache_place(c, line);
     uint32_t reserved = cache_mask(c, sectors);
-    narrow_put(p.set, p.way, number, reserved);
+    narrow_put(p.set, c->narrow_bytes, p.way, number, reserved);
     narrow_renew_victim(p.set, p.way, c->ways_max);
     c->lines[line] = (struct cache_line){.addr = addr, .used = true, .reserved = (uint16_t)reserved};
     c->found_line = CACHE_UNKNOWN;
@@ -351,7 +356,9 @@ NOINLINE static void cache_reserve_more(struct cache *c, uint32_t line, uint32_t
     struct cache_line *l = &c->lines[line];
     l->reserved |= (uint16_t)(cache_mask(c, sectors) & ~l->valid); /* invariant 3 */
     cache_touch(c, line);
-    cache_tell_awaited(c, line);
+    if (!c->narrow) return;
+    struct cache_place p = cache_place(c, line);
+    narrow_await(p.set, p.way, cache_is_awaited(c, line));
 }
 
 HOT void cache_reserve(struct cache *c, uint32_t line, uint64_t addr, uint32_t sectors)
@@ -376,7 +383,10 @@ HOT void cache_fill(struct cache *c, uint32_t line, uint32_t sectors)
     assert(l->used);
     l->reserved &= (uint16_t)~mask;
     l->valid |= (uint16_t)mask;
-    cache_tell_awaited(c, line);
+    if (c->narrow) {
+        struct cache_place p = cache_place(c, line);
+        narrow_fill(p.set, p.way, cache_is_awaited(c, line), l->valid == c->full_sectors);
+    }
     if (UNLIKELY(c->has_policy)) c->changes++;
 }
 

@@ -1,11 +1,13 @@
-/* cache_narrow.h: what a search and the choice of a victim need of a set with few ways: half a cache line of
- * the host for up to 8, one for up to 16.
+/* cache_narrow.h: what a hit, a search and the choice of a victim need of a set with few ways: one cache line
+ * of the host for up to 8, two for up to 16. A read that hits a whole line touches nothing else.
  *
  * Invariants. (1) Bit i of used: way i holds an address; of awaited: some of its sectors are reserved; a way
  * that is awaited is used. (2) tags[i] of a way in use is part of its line number, so that two lines may have
- * the same. (3) The order is a list of all ways, 4 bits each, oldest lowest; where a way that is not in use
- * stands in it means nothing. (4) A set that is all zero is empty, so that nothing has to be written for sets
- * that are never used; its first way in use gives it an order. */
+ * the same; with the upper half of the number's low 32 bits (narrow_upper) it gives these 32 bits, and bit i
+ * of large says that the number has more. (3) The order is a list of all ways, 4 bits each, oldest lowest;
+ * where a way that is not in use stands in it means nothing. (4) A set that is all zero is empty, so that
+ * nothing has to be written for sets that are never used; its first way in use gives it an order. (5) Bit i
+ * of whole: all sectors of way i are valid; it may be 0 where they are. */
 #ifndef HEDDLE_CACHE_NARROW_H
 #define HEDDLE_CACHE_NARROW_H
 
@@ -18,16 +20,17 @@
 enum { CACHE_NARROW_WAYS = 16, NARROW_HALF = 8, NARROW_NO_WAY = CACHE_NARROW_WAYS };
 
 struct narrow_set {
-    _Alignas(HOST_LINE / 2) uint64_t order;
-    uint16_t used, awaited;
-    uint32_t spare;
+    uint64_t order;
+    uint16_t used, awaited, whole, large;
     /* 8 or 16 */
     uint16_t tags[];
 };
-_Static_assert(sizeof(struct narrow_set) == 16 + NARROW_HALF * sizeof(uint16_t), "half a line");
+_Static_assert(sizeof(struct narrow_set) + NARROW_HALF * sizeof(uint16_t) == HOST_LINE / 2,
+               "8 tags end the first half of a line");
 #define NARROW_ONES 0x1111111111111111ull
 
-static inline uint32_t narrow_bytes(uint32_t ways) { return ways > NARROW_HALF ? HOST_LINE : HOST_LINE / 2; }
+/* Bytes of a set; its second half begins with the upper parts of the line numbers. */
+static inline uint32_t narrow_bytes(uint32_t ways) { return ways > NARROW_HALF ? 2 * HOST_LINE : HOST_LINE; }
 
 /* The list of a set in which no way has been used. */
 static inline uint64_t narrow_first_order(uint32_t ways)
@@ -39,19 +42,31 @@ static inline uint64_t narrow_first_order(uint32_t ways)
  * arrays often are. */
 static inline uint16_t narrow_tag(uint64_t number) { return (uint16_t)(number ^ number >> 16); }
 
-/* Mask of ways with this tag, in use or not. The upper 8 bits have no meaning for a set of half a line. */
+/* [way]: bits 16 to 31 of its line number. */
+static inline uint16_t *narrow_upper(const struct narrow_set *s, uint32_t set_bytes)
+{
+    return (uint16_t *)(void *)((char *)s + set_bytes / 2);
+}
+
+/* The set alone cannot say whether the way holds this line. */
+static inline bool narrow_is_unsure(const struct narrow_set *s, uint32_t way, uint64_t number)
+{
+    return number >> 32 | (s->large >> way & 1);
+}
+
+/* Mask of ways with this tag, in use or not. The upper 8 bits have no meaning for a set of one line. */
 static inline uint32_t narrow_match(const struct narrow_set *s, uint32_t set_bytes, uint16_t tag)
 {
 #ifdef __SSE2__
     const char *tags = (const char *)s->tags;
     const __m128i all = _mm_set1_epi16((short)tag);
-    __m128i low = _mm_load_si128((const __m128i *)(const void *)tags); /* a set of half a line: compare the
-                                                                        * same 8 tags twice */
-    __m128i high = _mm_load_si128((const __m128i *)(const void *)(tags + (set_bytes & HOST_LINE) / 4));
+    __m128i low = _mm_load_si128((const __m128i *)(const void *)tags); /* a set of one line: compare the same
+                                                                        * 8 tags twice */
+    __m128i high = _mm_load_si128((const __m128i *)(const void *)(tags + (set_bytes & 2 * HOST_LINE) / 8));
     return (uint32_t)_mm_movemask_epi8(
         _mm_packs_epi16(_mm_cmpeq_epi16(low, all), _mm_cmpeq_epi16(high, all)));
 #else
-    uint32_t match = 0, ways = set_bytes == HOST_LINE ? CACHE_NARROW_WAYS : NARROW_HALF;
+    uint32_t match = 0, ways = set_bytes > HOST_LINE ? CACHE_NARROW_WAYS : NARROW_HALF;
     for (uint32_t i = 0; i < ways; i++) match |= (uint32_t)(s->tags[i] == tag) << i;
     return match;
 #endif
@@ -85,23 +100,38 @@ static inline void narrow_renew_victim(struct narrow_set *s, uint32_t way, uint3
         s->order = narrow_moved(s->order, way, top);
 }
 
+static inline uint16_t narrow_with(uint16_t mask, uint32_t way, bool is_set)
+{
+    return (uint16_t)((mask & ~(1u << way)) | (uint32_t)is_set << way);
+}
+
 /* Gives a way, for which no fill was awaited, another line number. */
-static inline void narrow_put(struct narrow_set *s, uint32_t way, uint64_t number, bool is_awaited)
+static inline void narrow_put(struct narrow_set *s, uint32_t set_bytes, uint32_t way, uint64_t number,
+                              bool is_awaited)
 {
     s->tags[way] = narrow_tag(number);
+    narrow_upper(s, set_bytes)[way] = (uint16_t)(number >> 16);
+    s->large = narrow_with(s->large, way, number >> 32 != 0);
+    s->whole = narrow_with(s->whole, way, false);
     s->used |= (uint16_t)(1u << way);
     s->awaited |= (uint16_t)((uint32_t)is_awaited << way);
 }
 
 static inline void narrow_drop(struct narrow_set *s, uint32_t way)
 {
-    s->used &= (uint16_t) ~(1u << way);
-    s->awaited &= (uint16_t) ~(1u << way);
+    s->used = narrow_with(s->used, way, false);
+    s->awaited = narrow_with(s->awaited, way, false);
+    s->whole = narrow_with(s->whole, way, false);
 }
 
 static inline void narrow_await(struct narrow_set *s, uint32_t way, bool is_awaited)
 {
-    s->awaited = (uint16_t)((s->awaited & ~(1u << way)) | (uint32_t)is_awaited << way);
+    s->awaited = narrow_with(s->awaited, way, is_awaited);
+}
+static inline void narrow_fill(struct narrow_set *s, uint32_t way, bool is_awaited, bool is_whole)
+{
+    narrow_await(s, way, is_awaited);
+    s->whole |= (uint16_t)((uint32_t)is_whole << way);
 }
 
 /* The lowest way of the mask that is not in use, else the oldest that is not awaited, else NARROW_NO_WAY. */
