@@ -2,12 +2,12 @@
  * of the host for up to 8, two for up to 16. A read that hits a whole line touches nothing else.
  *
  * Invariants. (1) Bit i of used: way i holds an address; of awaited: some of its sectors are reserved; a way
- * that is awaited is used. (2) tags[i] of a way in use is part of its line number, so that two lines may have
- * the same; with the upper half of the number's low 32 bits (narrow_upper) it gives these 32 bits, and bit i
- * of large says that the number has more. (3) The order is a list of all ways, 4 bits each, oldest lowest;
- * where a way that is not in use stands in it means nothing. (4) A set that is all zero is empty, so that
- * nothing has to be written for sets that are never used; its first way in use gives it an order. (5) Bit i
- * of whole: all sectors of way i are valid; it may be 0 where they are. */
+ * that is awaited is used. (2) tags[i] of a way in use is a hash of 16 bits of its line number, so that two
+ * lines may have the same; together with the bits above the lowest 16 (narrow_upper) it is exact. (3) The
+ * order is a list of all ways, 4 bits each, oldest lowest; where a way that is not in use stands in it means
+ * nothing. (4) A set that is all zero is empty, so that nothing has to be written for sets that are never
+ * used; its first way in use gives it an order. (5) Bit i of whole: all sectors of way i are valid; it may be
+ * 0 where they are. */
 #ifndef HEDDLE_CACHE_NARROW_H
 #define HEDDLE_CACHE_NARROW_H
 
@@ -18,10 +18,12 @@
 #endif
 
 enum { CACHE_NARROW_WAYS = 16, NARROW_HALF = 8, NARROW_NO_WAY = CACHE_NARROW_WAYS };
+/* Line numbers have fewer bits: addresses of lines of 32 bytes, 53. */
+enum { NARROW_NUMBER_BITS = 48 };
 
 struct narrow_set {
     uint64_t order;
-    uint16_t used, awaited, whole, large;
+    uint16_t used, awaited, whole, spare;
     /* 8 or 16 */
     uint16_t tags[];
 };
@@ -29,7 +31,7 @@ _Static_assert(sizeof(struct narrow_set) + NARROW_HALF * sizeof(uint16_t) == HOS
                "8 tags end the first half of a line");
 #define NARROW_ONES 0x1111111111111111ull
 
-/* Bytes of a set; its second half begins with the upper parts of the line numbers. */
+/* Bytes of a set; its second half holds the upper parts of the line numbers. */
 static inline uint32_t narrow_bytes(uint32_t ways) { return ways > NARROW_HALF ? 2 * HOST_LINE : HOST_LINE; }
 
 /* The list of a set in which no way has been used. */
@@ -42,16 +44,16 @@ static inline uint64_t narrow_first_order(uint32_t ways)
  * arrays often are. */
 static inline uint16_t narrow_tag(uint64_t number) { return (uint16_t)(number ^ number >> 16); }
 
-/* [way]: bits 16 to 31 of its line number. */
-static inline uint16_t *narrow_upper(const struct narrow_set *s, uint32_t set_bytes)
+/* [way]: the bits of its line number above the lowest 16. */
+static inline uint32_t *narrow_upper(const struct narrow_set *s, uint32_t set_bytes)
 {
-    return (uint16_t *)(void *)((char *)s + set_bytes / 2);
+    return (uint32_t *)(void *)((char *)s + set_bytes / 2);
 }
 
-/* The set alone cannot say whether the way holds this line. */
-static inline bool narrow_is_unsure(const struct narrow_set *s, uint32_t way, uint64_t number)
+/* Does a way in use that has the line's tag hold the line? */
+static inline bool narrow_holds(const struct narrow_set *s, uint32_t set_bytes, uint32_t way, uint64_t number)
 {
-    return number >> 32 | (s->large >> way & 1);
+    return narrow_upper(s, set_bytes)[way] == (uint32_t)(number >> 16);
 }
 
 /* Mask of ways with this tag, in use or not. The upper 8 bits have no meaning for a set of one line. */
@@ -110,8 +112,7 @@ static inline void narrow_put(struct narrow_set *s, uint32_t set_bytes, uint32_t
                               bool is_awaited)
 {
     s->tags[way] = narrow_tag(number);
-    narrow_upper(s, set_bytes)[way] = (uint16_t)(number >> 16);
-    s->large = narrow_with(s->large, way, number >> 32 != 0);
+    narrow_upper(s, set_bytes)[way] = (uint32_t)(number >> 16);
     s->whole = narrow_with(s->whole, way, false);
     s->used |= (uint16_t)(1u << way);
     s->awaited |= (uint16_t)((uint32_t)is_awaited << way);
