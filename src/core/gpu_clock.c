@@ -66,6 +66,16 @@ void core_clock_jump(struct core_clock *c)
 void gpu_time_init(struct gpu_time *t, const struct gpu_clock *clock)
 {
     *t = (struct gpu_time){.clock = *clock};
+    for (int d = 0; d < DOMAIN_COUNT; d++) {
+        t->next[d] = clock->domains[d].period;
+        t->is_edge[d] = true;
+    }
     const uint32_t period = clock->domains[DOMAIN_CORE].period;
     core_clock_init(&t->core, period, (uint32_t)(clock->ticks_per_ms / period));
+}
+
+COLD void gpu_time_leap(struct gpu_time *t, enum gpu_domain d)
+{
+    t->is_edge[d] = t->now % t->clock.domains[d].period == 0;
+    t->next[d] = clock_edge(&t->clock.domains[d], t->now + 1);
 }

@@ -56,35 +56,39 @@ static inline void core_clock_set(struct core_clock *c, tick now)
  * lines. */
 struct gpu_time {
     tick now;
-    /* the first edge of each domain at or after now */
-    tick edges[DOMAIN_COUNT];
+    /* the first edge of each domain after now */
+    tick next[DOMAIN_COUNT];
+    /* now is an edge of the domain */
+    bool is_edge[DOMAIN_COUNT];
     struct gpu_clock clock;
     struct core_clock core;
 };
 
 void gpu_time_init(struct gpu_time *t, const struct gpu_clock *clock);
+/* Moves a domain over several of its edges to now. */
+void gpu_time_leap(struct gpu_time *t, enum gpu_domain d);
 
 /* Moves on to a later time. If that is an edge of the core, the clocks that kernels read are set. */
 static inline void gpu_time_move(struct gpu_time *t, tick to)
 {
     t->now = to;
     for (int d = 0; d < DOMAIN_COUNT; d++) {
-        if (t->edges[d] >= to) continue;
-        t->edges[d] += t->clock.domains[d].period;
-        if (t->edges[d] < to) t->edges[d] = clock_edge(&t->clock.domains[d], to);
+        const tick edge = t->next[d];
+        t->is_edge[d] = edge == to;
+        if (edge > to) continue;
+        t->next[d] = edge + t->clock.domains[d].period;
+        if (UNLIKELY(t->next[d] <= to)) gpu_time_leap(t, (enum gpu_domain)d);
     }
-    if (t->edges[DOMAIN_CORE] == to) core_clock_set(&t->core, to);
+    if (t->is_edge[DOMAIN_CORE]) core_clock_set(&t->core, to);
 }
 
-static inline bool gpu_time_is_edge(const struct gpu_time *t, enum gpu_domain d)
-{
-    return t->edges[d] == t->now;
-}
+static inline bool gpu_time_is_edge(const struct gpu_time *t, enum gpu_domain d) { return t->is_edge[d]; }
 
-/* The first edge of a domain after now. */
-static inline tick gpu_time_edge_after(const struct gpu_time *t, enum gpu_domain d)
+/* The first edge of a domain after now; at or after now. */
+static inline tick gpu_time_edge_after(const struct gpu_time *t, enum gpu_domain d) { return t->next[d]; }
+static inline tick gpu_time_edge_from(const struct gpu_time *t, enum gpu_domain d)
 {
-    return t->edges[d] > t->now ? t->edges[d] : t->edges[d] + t->clock.domains[d].period;
+    return t->is_edge[d] ? t->now : t->next[d];
 }
 
 static inline uint32_t gpu_time_period(const struct gpu_time *t, enum gpu_domain d)
@@ -101,7 +105,7 @@ static inline uint64_t gpu_time_cycle(const struct gpu_time *t)
 /* The time `cycles` core cycles after the first edge of the core that is not before now. */
 static inline tick gpu_time_after_cycles(const struct gpu_time *t, uint32_t cycles)
 {
-    return clock_after(&t->clock.domains[DOMAIN_CORE], t->edges[DOMAIN_CORE], cycles);
+    return clock_after(&t->clock.domains[DOMAIN_CORE], gpu_time_edge_from(t, DOMAIN_CORE), cycles);
 }
 
 static inline uint64_t gpu_time_ns(const struct gpu_time *t) { return gpu_clock_ns(&t->clock, t->now); }

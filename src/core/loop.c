@@ -119,11 +119,12 @@ static bool is_pending(const struct timed_gpu *g, const struct loop_end *e)
     UNREACHABLE("a goal of the loop");
 }
 
-/* SMs may run ahead while one kernel is on the machine: then nothing is asked of them before it ends. */
-static tick find_ahead_end(const struct timed_gpu *g, const struct loop_end *e)
+/* SMs may run ahead while one kernel is on the machine: then nothing is asked of them before it ends.
+ * is_pending: the loop goes on after this step. */
+static tick find_ahead_end(const struct timed_gpu *g, bool is_pending)
 {
-    const bool is_allowed = dispatch_is_alone(&g->dispatch) && !g->dispatch.is_draining &&
-                            !g->options.no_skip && is_pending(g, e);
+    const bool is_allowed = is_pending && dispatch_is_alone(&g->dispatch) && !g->dispatch.is_draining &&
+                            !g->options.no_skip;
     return ahead_end(is_allowed, &(struct ahead_limits){.dispatcher = g->dispatch.wake,
                                                         .streams = g->streams.wake,
                                                         .sample = g->sampler.next,
@@ -147,15 +148,17 @@ static void run_step(struct timed_gpu *g, const struct loop_end *e)
 {
     const struct wiring *w = &g->wiring;
     const tick now = g->time.now;
+    bool goes_on = true;
     if (gpu_time_is_edge(&g->time, DOMAIN_CORE) && dispatch_wake(g) <= now) {
         units_catch_up(w->units);
         kernel_life_tick(g);
+        goes_on = is_pending(g, e);
     }
     if (gpu_time_is_edge(&g->time, DOMAIN_XBAR) && (g->options.no_skip || *xbar_wake(w->xbar) <= now)) {
         xbar_tick(w->xbar, now);
         units_hear_xbar(w->units);
     }
-    const struct units_step step = {.is_draining = is_emptying(g), .ahead_end = find_ahead_end(g, e)};
+    const struct units_step step = {.is_draining = is_emptying(g), .ahead_end = find_ahead_end(g, goes_on)};
     const bool has_fault = units_step(w->units, &step);
     if (UNLIKELY(w->ring != NULL) && gpu_time_is_edge(&g->time, DOMAIN_CORE)) smring_tick(w->ring, now);
     if (g->dispatch.is_draining && wiring_is_idle(&g->wiring)) kernel_life_drained(g);

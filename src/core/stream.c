@@ -177,7 +177,7 @@ static void begin_copy(struct stream_set *set, struct gpu_stream *s)
     struct gpu_work *w = s->first;
     const struct clock_domain *core = &set->setup.time->clock.domains[DOMAIN_CORE];
     uint64_t cycles = copy_cycles(set->setup.machine, &w->copy);
-    w->begin = w->end = set->setup.time->edges[DOMAIN_CORE];
+    w->begin = w->end = gpu_time_edge_from(set->setup.time, DOMAIN_CORE);
     if (!cycles) {
         end_copy(set, s);
         return;

@@ -168,7 +168,7 @@ HOT static void work_on_partitions(struct units *u, struct turns *turns, uint32_
     for (; mask; mask &= mask - 1) {
         const uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(mask);
         struct unit *x = &u->partitions[i];
-        run_channel(x, o->now);
+        if (x->wake < o->now) run_channel(x, o->now);
         tick slices = LIKELY(o->is_l2) ? tick_slices(u, i, o->now) : TICK_NEVER;
         if (UNLIKELY(!is_l2_alone)) slices = tick_dram_edge(u, i);
         report(o->partition_horizon, turns, x, i, MIN(slices, channel_turn(u, x)), u->partition_low);

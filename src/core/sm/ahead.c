@@ -17,21 +17,18 @@
 #include "mem/sm_port_sleep.h"
 #include "mem/xbar_ahead.h"
 
-/* The time of its next cycle. */
-static tick next_cycle(const struct sm *m)
+/* May the SM have its next cycle now? *next: the time of that cycle. Before the crossbar's edge this touches
+ * only the SM's first line. */
+static inline bool may_go_on(const struct sm *m, const struct sm_window *w, const struct req_pool *pool,
+                             tick *next)
 {
     const tick wake = *m->sleep.wake, soon = m->sleep.now + m->clock.period;
-    if (wake <= soon) return soon;
-    return wake == TICK_NEVER ? TICK_NEVER : clock_edge(&m->clock, wake);
-}
-
-/* Before the crossbar's edge this touches only the SM's first line. */
-static bool may_go_on(const struct sm *m, const struct sm_window *w, const struct req_pool *pool, tick next)
-{
-    if (next >= w->end || !m->sleep.has_warps || pool->spare < w->requests_max) return false;
-    if (next < w->edge) return true;
+    if (MAX(wake, soon) >= w->end || !m->sleep.has_warps || pool->spare < w->requests_max) return false;
+    *next = wake <= soon ? soon : clock_edge(&m->clock, wake);
+    if (*next >= w->end) return false;
+    if (*next < w->edge) return true;
     if (sm_port_may_move(m->port)) return false;
-    return !m->port->out || next < xbar_reply_floor(w->xbar, m->setup.index, w->edge);
+    return !m->port->out || *next < xbar_reply_floor(w->xbar, m->setup.index, w->edge);
 }
 
 /* Each access of the L1 may cost a write-back in addition, and so may a fill and a step of a flush. Misses
@@ -53,15 +50,16 @@ bool sm_may_run_ahead(const struct sm *m) { return m->scheduler.issue_width == 1
 void sm_run_ahead(struct sm *m, const struct sm_window *w, const struct req_pool *pool,
                   struct event_flag *pending)
 {
-    if (event_flag_is_set(pending)) return;
+    tick next;
+    if (event_flag_is_set(pending) || !may_go_on(m, w, pool, &next)) return;
     m->sleep.ahead = AHEAD_RUNS;
-    for (tick next; m->sleep.ahead == AHEAD_RUNS && (next = next_cycle(m), may_go_on(m, w, pool, next));) {
+    do {
         sm_cycle(m, next);
         if (!event_flag_is_set(pending)) continue;
         event_flag_clear(pending);
         *m->sleep.wake = m->sleep.now;
         m->sleep.ahead |= AHEAD_EVENTS;
-    }
+    } while (m->sleep.ahead == AHEAD_RUNS && may_go_on(m, w, pool, &next));
     m->sleep.ahead &= (uint8_t)~AHEAD_RUNS;
 }
 
