@@ -10,6 +10,7 @@
 #include "base/hugepage.h"
 #include "core/machine_check.h"
 #include "core/mech/mech_cost.h"
+#include "core/sm/uop_table.h"
 #include "mem/xbar_ahead.h"
 
 enum { POOL_START = 4096 };
@@ -71,6 +72,7 @@ static const struct l1_params *role_l1(const struct wiring *w, uint32_t sm)
 static void create_sms(struct wiring *w, const struct wiring_setup *setup)
 {
     w->cache_l1 = cache_mode_l1(&w->machine->l1);
+    w->uops = uop_tables_create(&w->machine->sm);
     w->sms = mem_zalloc(sizeof *w->sms * w->sm_count);
     for (uint32_t i = 0; i < w->sm_count; i++) {
         struct unit *unit = units_sm(w->units, i);
@@ -81,6 +83,7 @@ static void create_sms(struct wiring *w, const struct wiring_setup *setup)
                                                  .sm_count = w->sm_count,
                                                  .clock = &setup->time->clock.domains[DOMAIN_CORE],
                                                  .pool = &unit->pool,
+                                                 .uops = w->uops,
                                                  .wake = &unit->wake,
                                                  .pending = &unit->pending,
                                                  .to_xbar = &w->links.sm_to_xbar[i],
@@ -224,6 +227,7 @@ bool wiring_create(struct wiring *w, const struct wiring_setup *s, struct diag_l
 void wiring_destroy(struct wiring *w)
 {
     for (uint32_t i = 0; w->sms && i < w->sm_count; i++) sm_destroy(w->sms[i]);
+    uop_tables_destroy(w->uops);
     for (uint32_t i = 0; w->slices && i < w->slice_count; i++) l2_destroy(w->slices[i]);
     for (uint32_t i = 0; w->channels && i < w->channel_count; i++) dram_destroy(w->channels[i]);
     if (w->xbar) xbar_destroy(w->xbar);

@@ -31,6 +31,8 @@ struct wiring {
     bool dates_copies;
     /* SMs and memory partitions, which run side by side */
     struct units *units;
+    /* the instructions of grids, for all SMs */
+    struct uop_tables *uops;
     struct sm **sms;
     struct l2_slice **slices;
     struct dram_channel **channels;

@@ -7,6 +7,7 @@
 
 #include "core/machine.h"
 #include "core/sm/sm.h"
+#include "core/sm/uop_table.h"
 
 enum { RIG_PERIOD = 2, RIG_REPLIES = 4096, RIG_CYCLES_MAX = 3000000 };
 
@@ -19,6 +20,7 @@ struct rig {
     tick memory_wake;
     struct mech_set *mechs;
     struct mech_gpu *mech_gpu;
+    struct uop_tables *uops;
     struct sm *sm;
     tick now;
     /* cycles */
@@ -73,12 +75,14 @@ static inline void rig_make(struct rig *r)
     r->mechs = mech_set_create_for(r->policy, NULL, 0, NULL, 0, &diags);
     assert_non_null(r->mechs);
     r->mech_gpu = mech_gpu_create(r->mechs, 1);
+    r->uops = uop_tables_create(&r->machine.sm);
     struct sm_setup s = {.machine = &r->machine,
                          .params = &r->machine.sm,
                          .l1 = &r->machine.l1,
                          .sm_count = 1,
                          .clock = &r->clock,
                          .pool = &r->pool,
+                         .uops = r->uops,
                          .to_xbar = &r->to,
                          .from_xbar = &r->from,
                          .mechs = r->mechs,
@@ -101,6 +105,7 @@ static inline void rig_ready(struct rig *r) /* an SM as it comes */
 static inline void rig_close(struct rig *r)
 {
     sm_destroy(r->sm);
+    uop_tables_destroy(r->uops);
     mech_gpu_destroy(r->mech_gpu);
     mech_set_destroy(r->mechs);
     link_free(&r->to);

@@ -1,8 +1,8 @@
-/* program.c: kernels as an SM runs them: decoded at their first CTA, kept until their statistics were
- * taken. */
+/* program.c: kernels as an SM runs them: made at their first CTA, kept until their statistics were taken. */
 #include "core/sm/sm_impl.h"
 
 #include "base/hash.h"
+#include "core/sm/uop_table.h"
 
 /* Ranges of addresses for code; two kernels in one range share instruction lines, no more. */
 enum { CODE_RANGES = 1 << 12 };
@@ -16,17 +16,18 @@ static struct sm_program *program_new(struct sm *m, const struct emu_grid *g, ui
     p->inst_count = k->inst_count;
     p->line_shift = (uint32_t)__builtin_ctz(m->line_bytes);
     p->owner = (uint16_t)owner;
-    p->insts = mem_zalloc_lines(k->inst_count * sizeof *p->insts);
+    p->uops = uop_table_take(m->setup.uops, p->grid, k);
+    p->issued = mem_zalloc_lines(k->inst_count * sizeof *p->issued);
     p->loads = mem_zalloc_lines(k->inst_count * sizeof *p->loads);
-    for (uint32_t pc = 0; pc < k->inst_count; pc++) uop_decode(m->p, &k->insts[pc], &p->insts[pc].uop);
     p->code = SM_CODE_BASE + ((hash_text(k->name) % CODE_RANGES) << SM_CODE_BITS);
     return p;
 }
 
-static void program_free(struct sm_program *p)
+static void program_free(struct sm *m, struct sm_program *p)
 {
     for (uint32_t pc = 0; pc < p->inst_count; pc++) lineset_free(&p->loads[pc].seen);
-    free(p->insts);
+    uop_table_drop(m->setup.uops, p->uops);
+    free(p->issued);
     free(p->loads);
     free(p);
 }
@@ -47,10 +48,8 @@ static void add_l1(struct l1_stats *sum, const struct l1_stats *more)
     counters_add((uint64_t *)sum, (const uint64_t *)more, sizeof *sum);
 }
 
-static void add_issues(struct sm_stats *s, const struct sm_inst *inst)
+static void add_issues(struct sm_stats *s, const struct uop *u, const struct issue_count *c)
 {
-    const struct uop *u = &inst->uop;
-    const struct issue_count *c = &inst->issued;
     s->warp_insts += c->issues;
     s->insts_by_unit[u->unit] += c->issues;
     if (u->flags & UOP_BARRIER) s->barriers += c->issues;
@@ -69,7 +68,7 @@ static void program_add_sm(const struct sm_program *p, struct sm_stats *sum)
 {
     add_sm(sum, &p->own.sm);
     for (uint32_t pc = 0; pc < p->inst_count; pc++)
-        if (p->insts[pc].issued.issues) add_issues(sum, &p->insts[pc]);
+        if (p->issued[pc].issues) add_issues(sum, &p->uops[pc], &p->issued[pc]);
 }
 
 /* Adds what a program has counted so far. */
@@ -114,7 +113,7 @@ static void drop_ended(struct sm *m)
             continue;
         }
         program_add(p, &all->ended);
-        program_free(p);
+        program_free(m, p);
     }
     all->count = n;
 }
@@ -128,7 +127,7 @@ void programs_end(struct sm *m)
 void programs_free(struct sm *m)
 {
     struct programs *all = &m->residency.programs;
-    for (uint32_t i = 0; i < all->count; i++) program_free(all->list[i]);
+    for (uint32_t i = 0; i < all->count; i++) program_free(m, all->list[i]);
     free(all->list);
 }
 

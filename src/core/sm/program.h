@@ -1,4 +1,4 @@
-/* program.h: a kernel as an SM runs it: decoded once, with the statistics of its loads and of its grid. See
+/* program.h: a kernel as an SM runs it: its decoded instructions, with the statistics of its loads and of its grid. See
  * program.c. */
 #ifndef HEDDLE_SM_PROGRAM_H
 #define HEDDLE_SM_PROGRAM_H
@@ -14,19 +14,13 @@ struct issue_count {
     uint64_t issues, lanes;
 };
 
-/* An instruction with its counts: two lines of the host. */
-struct sm_inst {
-    struct uop uop;
-    struct issue_count issued;
-};
-_Static_assert(sizeof(struct sm_inst) == 2 * HOST_LINE, "an instruction issues from two lines of the host");
-
 struct sm_program {
     /* emu_grid_id, since a grid may have the address of an older one */
     uint64_t grid;
     const struct isa_kernel *kernel;
-    /* [inst_count] */
-    struct sm_inst *insts;
+    /* [inst_count]; the instructions are shared with the other SMs */
+    const struct uop *uops;
+    struct issue_count *issued;
     struct sm_load *loads;
     /* from an address to the number of its line in the L1 */
     uint32_t line_shift;

@@ -85,7 +85,7 @@ bool sched_may_see(const struct sm *m)
 static void count_issue(struct sm_program *p, uint32_t pc, uint32_t mask)
 {
     const uint32_t lanes = LIKELY(mask == UINT32_MAX) ? ISA_LANES : bits_count(mask);
-    struct issue_count *c = &p->insts[pc].issued;
+    struct issue_count *c = &p->issued[pc];
     c->issues++;
     c->lanes += lanes;
     p->own.sm.thread_insts += lanes;

@@ -9,8 +9,8 @@ void board_reserve(struct context *x, const struct uop *u)
 {
     const bool is_memory = u->cls == CLASS_MEM;
     for (uint32_t i = 0; i < u->words; i++) {
-        x->board_pending[i].any |= u->def[i];
-        if (is_memory) x->board_pending[i].memory |= u->def[i];
+        x->board_pending[i].any |= u->registers[i].def;
+        if (is_memory) x->board_pending[i].memory |= u->registers[i].def;
     }
     x->board_preds |= u->def_preds;
 }
@@ -99,8 +99,8 @@ static inline struct hazards hazards_of(const struct context *x, bool is_fenced)
     const struct uop *u = x->next;
     struct hazards h = {x->board_preds & u->hazard_preds, 0};
     for (uint32_t i = 0; i < u->words; i++) {
-        h.any |= x->board_pending[i].any & u->hazard[i];
-        h.mem |= x->board_pending[i].memory & u->hazard[i];
+        h.any |= x->board_pending[i].any & u->registers[i].hazard;
+        h.mem |= x->board_pending[i].memory & u->registers[i].hazard;
     }
     if (is_fenced || (u->flags & UOP_WAIT && copies_pending(x, u->groups))) h.any = h.mem = 1;
     return h;
@@ -130,8 +130,8 @@ bool board_is_free(const struct context *x)
 void board_release(struct sm *m, struct context *x, const struct uop *u)
 {
     for (uint32_t i = 0; i < u->words; i++) {
-        x->board_pending[i].any &= ~u->def[i];
-        x->board_pending[i].memory &= ~u->def[i];
+        x->board_pending[i].any &= ~u->registers[i].def;
+        x->board_pending[i].memory &= ~u->registers[i].def;
     }
     x->board_preds &= (uint8_t)~u->def_preds;
     if (UNLIKELY(m->transfer.absent)) transfer_result(m, x, u);

@@ -13,6 +13,7 @@
 struct machine;
 struct smring;
 struct sharers;
+struct uop_tables;
 
 /* Bytes of local memory and stack of a thread, at most: those of a warp are a range of addresses. */
 enum { SM_THREAD_LOCAL_MAX = 512 << 10 };
@@ -26,6 +27,8 @@ struct sm_setup {
     uint32_t index, sm_count;
     const struct clock_domain *clock;
     struct req_pool *pool;
+    /* of the machine's SMs */
+    struct uop_tables *uops;
     struct link *to_xbar, *from_xbar;
     /* where the SM says when it next has something to do; NULL: in itself */
     tick *wake;

@@ -20,8 +20,9 @@ COLD void sm_mech_issue(struct sm *m, const struct context *x, uint32_t schedule
 {
     const struct lsu_access *a = access == SM_NONE ? NULL : &m->memory.accesses[access];
     const bool is_device = a && a->ro == RO_COUNT && !a->is_texture;
-    uint64_t reads[REG_WORDS];
+    uint64_t reads[REG_WORDS], writes[REG_WORDS];
     reads_of(u, e, reads);
+    for (uint32_t i = 0; i < REG_WORDS; i++) writes[i] = u->registers[i].def;
     mech_on_issue(m->mech, &(struct mech_issue){.cycle = m->sleep.cycle,
                                                 .id = a ? a->ask.id : 0,
                                                 .warp = x->slot,
@@ -35,7 +36,7 @@ COLD void sm_mech_issue(struct sm *m, const struct context *x, uint32_t schedule
                                                 .l1_lines = a && a->ro == RO_COUNT ? a->count : 0,
                                                 .launch = x->launch,
                                                 .reads = reads,
-                                                .writes = u->def});
+                                                .writes = writes});
 }
 
 COLD void sm_mech_next(struct sm *m, const struct context *x)

@@ -5,7 +5,7 @@ static void explain_registers(const struct context *x, struct strbuf *out)
 {
     uint32_t shown = 0;
     for (uint32_t r = 0; r < REG_WORDS * 64 && shown < 4; r++) {
-        if (!(x->board_pending[r / 64].any & x->next->hazard[r / 64] & 1ull << r % 64)) continue;
+        if (!(x->board_pending[r / 64].any & x->next->registers[r / 64].hazard & 1ull << r % 64)) continue;
         bool is_memory = x->board_pending[r / 64].memory & 1ull << r % 64;
         strbuf_printf(out, "%s R%u (%s)", shown++ ? "," : "", r, is_memory ? "memory" : "arithmetic");
     }

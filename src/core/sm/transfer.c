@@ -181,7 +181,7 @@ COLD void transfer_result(struct sm *m, const struct context *x, const struct uo
     struct transfer *t = &m->transfer;
     const struct sm_cta *c = &m->residency.ctas[x->cta];
     const uint32_t first = x->index * (c->registers / ISA_LANES / c->warps);
-    for (uint32_t i = 0; i < u->words; i++) FOR_BITS(k, u->def[i])
+    for (uint32_t i = 0; i < u->words; i++) FOR_BITS(k, u->registers[i].def)
         {
             const struct transfer_row row = {x->cta, first + 64 * i + k};
             if (!has_left_file(m, row.cta, row.index)) continue;

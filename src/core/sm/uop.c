@@ -5,8 +5,6 @@
  * there. 64-bit values are two registers. */
 #include "core/sm/uop.h"
 
-#include "base/bitset.h"
-
 static bool starts_with(const char *text, const char *prefix)
 {
     return !strncmp(text, prefix, strlen(prefix));
@@ -19,12 +17,14 @@ static void add_once(uint8_t *list, uint8_t *count, uint32_t max, uint32_t reg)
     if (*count < max) list[(*count)++] = (uint8_t)reg;
 }
 
+static void add_hazard(struct uop *u, uint32_t reg) { u->registers[reg / 64].hazard |= 1ull << reg % 64; }
+
 static void add_register(struct uop *u, uint32_t reg, bool is_def)
 {
     assert(reg < ISA_REGS_MAX);
-    bitset_add(u->hazard, reg);
+    add_hazard(u, reg);
     if (is_def) {
-        bitset_add(u->def, reg);
+        u->registers[reg / 64].def |= 1ull << reg % 64;
         add_once(u->writes, &u->write_count, UOP_WRITES_MAX, reg);
     } else
         add_once(u->reads, &u->read_count, UOP_READS_MAX, reg);
@@ -41,7 +41,7 @@ static void add_operand(struct uop *u, uint16_t o, char letter, bool is_def, boo
         u->hazard_preds |= (uint8_t)(1u << p);
         if (is_def) u->def_preds |= (uint8_t)(1u << p);
     } else if (letter == 'n') {
-        for (uint32_t i = 0; i < array; i++) bitset_add(u->hazard, isa_index(o) + i);
+        for (uint32_t i = 0; i < array; i++) add_hazard(u, isa_index(o) + i);
     } else if (isa_is_reg(o)) {
         bool is_pair = letter == 'd' || (letter == 'a' && !is_narrow_address);
         add_register(u, isa_index(o), is_def);
@@ -190,7 +190,7 @@ void uop_decode(const struct sm_params *p, const struct isa_inst *inst, struct u
     uint32_t guard = inst->guard & 7;
     if (guard != ISA_PT) out->hazard_preds |= (uint8_t)(1u << guard);
     for (uint32_t i = 0; i < REG_WORDS; i++)
-        if (out->hazard[i]) out->words = (uint8_t)(i + 1);
+        if (out->registers[i].hazard) out->words = (uint8_t)(i + 1);
     set_timing(p, out, op);
     set_flags(p, out, inst, op);
 }

@@ -1,5 +1,5 @@
 /* uop.h: a machine instruction as the pipeline sees it: which registers must be free, which unit takes it,
- * how long. It is made once for each kernel and SM, so that nothing is decoded at issue. */
+ * how long. It is made once for each kernel (uop_table.h), so that nothing is decoded at issue. */
 #ifndef HEDDLE_UOP_H
 #define HEDDLE_UOP_H
 
@@ -41,18 +41,22 @@ enum uop_flags {
 
 enum { UOP_READS_MAX = 16, UOP_WRITES_MAX = 8, REG_WORDS = 4 };
 
+/* Registers of an instruction, as bits. */
+struct uop_registers {
+    /* those that it reads, may read or writes: none may be pending; those that it writes */
+    uint64_t hazard, def;
+};
+
+/* An instruction that names only registers below 64 is one line of the host. */
 struct uop {
-    /* registers that it reads, may read or writes: none may be pending */
-    uint64_t hazard[REG_WORDS];
-    /* registers that it writes */
-    uint64_t def[REG_WORDS];
-    uint8_t hazard_preds, def_preds;
     /* enum sm_class, isa_unit */
-    uint8_t cls, unit;
+    _Alignas(HOST_LINE) uint8_t cls;
+    uint8_t unit;
+    uint8_t hazard_preds, def_preds;
     uint16_t flags;
     /* cycles */
     uint16_t latency, interval;
-    /* words of hazard and def up to the last that is not 0 */
+    /* of registers, up to the last that is not 0 */
     uint8_t words;
     uint8_t read_count, write_count;
     /* sources that are neither registers nor predicates */
@@ -63,7 +67,9 @@ struct uop {
     uint8_t reads[UOP_READS_MAX], writes[UOP_WRITES_MAX];
     /* UOP_WAIT: cp.async groups that may be outstanding */
     int32_t groups;
+    struct uop_registers registers[REG_WORDS];
 };
+_Static_assert(offsetof(struct uop, registers[1]) == HOST_LINE, "the first registers end the first line");
 
 void uop_decode(const struct sm_params *p, const struct isa_inst *inst, struct uop *out);
 

@@ -32,7 +32,7 @@ static void set_next(struct bank *b, struct context *x, uint64_t bit)
 {
     uint32_t mask;
     emu_warp_peek(x->emu, &x->next_pc, &mask);
-    x->next = &x->program->insts[x->next_pc].uop;
+    x->next = &x->program->uops[x->next_pc];
     b->next.cls[x->next->cls] |= bit;
     if (x->next->flags & UOP_DEVICE) {
         b->next.memory |= bit;
