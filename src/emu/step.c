@@ -243,6 +243,32 @@ const struct isa_inst *emu_warp_peek(struct warp *w, uint32_t *pc, uint32_t *mas
     return w->run->insts + w->leaf->pc;
 }
 
+void emu_warp_expect(const struct warp *w, const uint8_t *registers, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t *row = exec_dst(&w->x, registers[i]);
+        __builtin_prefetch(row);
+        __builtin_prefetch(row + ISA_LANES / 2);
+    }
+}
+
+/* Addresses of global memory are the host's. Lanes that read side by side touch few lines of the host. */
+void emu_warp_expect_load(const struct warp *w)
+{
+    const struct isa_inst *i = w->run->insts + w->leaf->pc;
+    const uint32_t mask = warp_guarded(w, i);
+    struct access_desc d;
+    if (!mask || !memory_describe(i, &d) || d.is_32) return;
+    if (d.space != ISA_GLOBAL && d.space != ISA_GENERIC) return;
+    const uint32_t *row = exec_src(&w->x, d.addr);
+    const uint64_t offset = (uint64_t)d.offset, first = row_u64(row, lane_first(mask)) + offset,
+                   last = row_u64(row, lane_last(mask)) + offset;
+    __builtin_prefetch((const void *)first);
+    __builtin_prefetch((const void *)last);
+    if (last - first < 2 * HOST_LINE) return;
+    FOR_LANES (l, mask) __builtin_prefetch((const void *)(row_u64(row, l) + offset));
+}
+
 /* ---- what an instruction accesses ---- */
 /* Is the address in memory of the program, and not in a controller's window? */
 static bool is_memory(const struct emu_device *d, uint64_t address)

@@ -78,6 +78,11 @@ uint64_t emu_warp_insts(const struct warp *w);
  * answer stays until the step. */
 const struct isa_inst *emu_warp_peek(struct warp *w, uint32_t *pc, uint32_t *mask);
 
+/* The host fetches what the next step will touch: these registers; the memory of a load from global memory.
+ * Only when READY. */
+void emu_warp_expect(const struct warp *w, const uint8_t *registers, uint32_t count);
+void emu_warp_expect_load(const struct warp *w);
+
 /* The PCs at which parts of the warp go on: of each leaf, of lanes that wait at a reconvergence point, and of
  * the callers of both; distinct. How many there are; at most max are written. */
 uint32_t emu_warp_pcs(const struct warp *w, uint32_t *pcs, uint32_t max);

@@ -193,7 +193,7 @@ const struct isa_inst *warp_fetch(struct warp *w, uint32_t *mask)
     const struct leaf *leaf = w->leaf;
     const struct isa_inst *i = w->run->insts + leaf->pc;
     struct pc_info *info = &w->share->pcs[leaf->pc];
-    *mask = leaf->mask & (w->pred[i->guard & 7] ^ (0u - (i->guard >> 7)));
+    *mask = warp_guarded(w, i);
     w->insts++;
     w->turn_start++;                          /* counted for the device at once */
     if (!w->run->ns) w->run->device->insts++; /* the clock of a functional run */

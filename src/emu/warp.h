@@ -175,6 +175,12 @@ static inline uint32_t lanes_count(uint32_t mask)
     return ((mask + (mask >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
 }
 static inline uint32_t lane_first(uint32_t mask) { return (uint32_t)__builtin_ctz(mask); }
+static inline uint32_t lane_last(uint32_t mask) { return 31 - (uint32_t)__builtin_clz(mask); }
+/* The lanes of the current leaf that the guard of an instruction lets execute it. */
+static inline uint32_t warp_guarded(const struct warp *w, const struct isa_inst *i)
+{
+    return w->leaf->mask & (w->pred[i->guard & 7] ^ (0u - (i->guard >> 7)));
+}
 /* Each lane of mask, in ascending order. */
 #define FOR_LANES(l, mask)                                                                                   \
     for (uint32_t l##_rest = (mask), l; l##_rest && ((l = (uint32_t)__builtin_ctz(l##_rest)), true);         \

@@ -28,6 +28,15 @@ static void clear_next(struct bank *b, const struct context *x, uint64_t bit)
     b->warp.held &= ~bit;
 }
 
+/* The host fetches what the next instruction will read. It issues in a later cycle, and by then the other SMs
+ * have used the host's caches. */
+static inline void expect(const struct context *x)
+{
+    const struct uop *u = x->next;
+    emu_warp_expect(x->emu, u->reads, u->read_count);
+    if (u->flags & UOP_DEVICE && u->flags & UOP_LOAD) emu_warp_expect_load(x->emu);
+}
+
 static void set_next(struct bank *b, struct context *x, uint64_t bit)
 {
     uint32_t mask;
@@ -39,6 +48,7 @@ static void set_next(struct bank *b, struct context *x, uint64_t bit)
         if (x->next->flags & UOP_LOAD) b->next.load |= bit;
     }
     if (x->next->flags & UOP_SEES) b->next.sees |= bit;
+    expect(x);
 }
 
 /* Mechanisms are told of the end here, not when the warp's last stores are done and its slot is free, since
