@@ -96,7 +96,6 @@ void l1_destroy(struct l1 *c);
 void l1_begin_tick(struct l1 *c, tick now);
 bool l1_take_own(struct l1 *c, tick now);
 void l1_tick(struct l1 *c, tick now);
-void l1_expect(struct l1 *c, uint64_t addr);
 enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t);
 /* Pops one load that is done. */
 bool l1_next_done(struct l1 *c, tick now, uint32_t *token);

@@ -297,8 +297,6 @@ COLD static enum l1_answer l1_turn_away(struct l1 *c, tick now, const struct l1_
     return cause;
 }
 
-void l1_expect(struct l1 *c, uint64_t addr) { cache_prefetch(&c->cache, addr); }
-
 HOT NOINLINE __attribute__((flatten)) enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t)
 {
     debug_assert(t->addr % c->p.line == 0 && t->sectors && t->warp < L1_WARPS_MAX);

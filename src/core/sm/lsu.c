@@ -182,7 +182,7 @@ static inline bool offer(struct sm *m, struct lsu_access *a, bool *steps_aside)
     if (l1_is_stall(got)) return false;
     if (got == L1_HIT && m->lsu.sleep.past_hits && a->ask.kind == REQ_READ)
         m->memory.pendings[a->pending].hits++;
-    if (++a->done < a->count) l1_expect(m->l1, a->txns[a->done].line);
+    a->done++;
     return true;
 }
 
