@@ -33,7 +33,6 @@ static tick slices_wake(const struct units *u, uint32_t partition)
  * then, without any work. */
 static inline tick channel_turn(const struct units *u, const struct unit *x)
 {
-    if (x->wake == TICK_NEVER) return TICK_NEVER;
     const tick seen = dram_seen_at(x->channel, x->wake);
     return UNLIKELY(u->is_dram_slow) ? MAX(seen, dram_next_edge(x->channel, x->wake)) : seen;
 }

@@ -18,14 +18,13 @@ static bool channel_has_waiting_slice(const struct dram_channel *d)
     return waits;
 }
 
-static inline tick later_by(tick t, uint32_t span) { return MIN(t, TICK_NEVER - span) + span; }
-
 /* Slices see data that comes back, and room that is made for them where they wait for it. Data comes from a
  * read that is complete, or from one whose last command is not given before the wake. A complete read for
  * which its slice has no room is not given back before the wake either: the link wakes the channel. */
 tick dram_seen_at(const struct dram_channel *d, tick wake)
 {
+    if (wake == TICK_NEVER) return TICK_NEVER;
     if (d->has_requests && channel_has_waiting_slice(d)) return wake;
     const tick complete = d->return_ready > d->ticked ? d->return_ready : wake;
-    return later_by(MIN(complete, later_by(wake, d->read_time)), d->out_latency);
+    return MIN(complete, wake + d->read_time) + d->out_latency;
 }

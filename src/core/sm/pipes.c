@@ -32,6 +32,7 @@ uint32_t pipes_capacity(const struct sm_params *params)
 void pipes_init(struct pipes *p, const struct sm_params *params, uint32_t flights, uint32_t pendings)
 {
     uint32_t size = calendar_size(params);
+    assert(pendings < PIPES_NO_DELAY);
     *p = (struct pipes){
         .next = UINT64_MAX,
         .mask = size - 1,
@@ -44,7 +45,7 @@ void pipes_init(struct pipes *p, const struct sm_params *params, uint32_t flight
         .result_next = mem_zalloc_huge(flights * sizeof *p->result_next),
         .delay_next = mem_zalloc_huge(pendings * sizeof *p->delay_next),
     };
-    for (uint32_t i = 0; i < size; i++) p->days[i] = (struct pipes_day){PIPES_NONE, PIPES_NONE, 0};
+    for (uint32_t i = 0; i < size; i++) p->days[i] = (struct pipes_day){PIPES_NONE, PIPES_NO_DELAY, 0};
 }
 
 void pipes_free(struct pipes *p)
@@ -93,7 +94,7 @@ void pipes_delay(struct pipes *p, uint32_t pending, uint64_t cycle, uint64_t due
     assert(due > cycle && due - cycle <= p->mask);
     struct pipes_day *day = note(p, due);
     p->delay_next[pending] = day->delays;
-    day->delays = pending;
+    day->delays = (uint16_t)pending;
     p->delays++;
 }
 
@@ -118,7 +119,7 @@ static void taken(struct pipes *p, struct pipes_day *day, uint64_t cycle)
     p->live--;
     if (day->results != PIPES_NONE) return;
     day->used = 0;
-    if (day->delays != PIPES_NONE) return;
+    if (day->delays != PIPES_NO_DELAY) return;
     bitset_del(p->busy, (uint32_t)cycle & p->mask);
     p->next = next_after(p, cycle);
 }
@@ -136,8 +137,8 @@ uint32_t pipes_result(struct pipes *p, uint64_t cycle)
 uint32_t pipes_delayed(struct pipes *p, uint64_t cycle)
 {
     struct pipes_day *day = &p->days[cycle & p->mask];
-    uint32_t id = day->delays;
-    if (id == PIPES_NONE) return id;
+    const uint16_t id = day->delays;
+    if (id == PIPES_NO_DELAY) return PIPES_NONE;
     day->delays = p->delay_next[id];
     p->delays--;
     taken(p, day, cycle);

@@ -12,14 +12,16 @@
 #include "core/sm/uop.h"
 
 enum { PIPE_UNITS_MAX = 16 };
-#define PIPES_NONE UINT32_MAX
+#define PIPES_NONE     UINT32_MAX
+#define PIPES_NO_DELAY UINT16_MAX
 
-/* A cycle of the calendar. */
+/* A cycle of the calendar: small, since the calendar turns through the host's cache. */
 struct pipes_day {
-    /* heads of chains */
-    uint32_t results, delays;
+    /* heads of chains: PIPES_NONE, PIPES_NO_DELAY for none */
+    uint32_t results;
+    uint16_t delays;
     /* result buses taken */
-    uint32_t used;
+    uint16_t used;
 };
 
 struct pipes {
@@ -38,7 +40,8 @@ struct pipes {
     /* bit set: cycles of the calendar with anything due */
     uint64_t *busy;
     /* the chains: by flight, by pending id */
-    uint32_t *result_next, *delay_next;
+    uint32_t *result_next;
+    uint16_t *delay_next;
     /* the cycle from which on a unit accepts an operation */
     uint64_t free_at[CLASS_COUNT][PIPE_UNITS_MAX];
 };
