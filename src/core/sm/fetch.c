@@ -16,6 +16,7 @@ void fetch_init(struct sm *m, const struct sm_params *p)
 {
     m->fetch.latches = m->fetch_cold.latches;
     m->fetch.past_branch = p->fetch_past_branch;
+    m->fetch.width = (uint8_t)MIN(p->fetch_width, p->ibuffer);
 }
 
 /* ---- the buffer of a warp ---- */
@@ -182,10 +183,9 @@ static uint64_t wanting(const struct bank *b)
     return b->warp.resident & b->fetch.empty & ~b->warp.done & ~b->warp.held & ~b->fetch.missed;
 }
 
-/* The slot among `slots_of` whose turn follows that of the slot that fetched last; SM_NONE: there is none.
- * The turn visits the same slot of each bank before the next slot, so that all schedulers are served alike,
- * whatever the number of banks. */
-static uint32_t next_in_turn(const struct sm *m, const uint64_t *slots_of)
+/* The turn among several banks visits the same slot of each before the next slot, so that all schedulers are
+ * served alike, whatever the number of banks. */
+NOINLINE static uint32_t next_of_banks(const struct sm *m, const uint64_t *slots_of)
 {
     const uint32_t banks = m->state.bank_count;
     const uint32_t last_bank = slot_bank(m->fetch.last), last_bit = m->fetch.last % SM_BANK_SLOTS;
@@ -202,6 +202,14 @@ static uint32_t next_in_turn(const struct sm *m, const uint64_t *slots_of)
         best = bank * SM_BANK_SLOTS + (from + passed) % SM_BANK_SLOTS;
     }
     return best;
+}
+
+/* The slot among `slots_of` whose turn follows that of the slot that fetched last; SM_NONE: there is none. */
+static inline uint32_t next_in_turn(const struct sm *m, const uint64_t *slots_of)
+{
+    if (UNLIKELY(m->state.bank_count > 1)) return next_of_banks(m, slots_of);
+    const uint64_t slots = slots_of[0], later = slots & ~((2ull << m->fetch.last) - 1);
+    return slots ? (uint32_t)__builtin_ctzll(later ? later : slots) : SM_NONE;
 }
 
 /* ---- stalls ---- */
@@ -238,9 +246,8 @@ static COLD bool stall(struct sm *m, const uint64_t *slots_of)
 static uint32_t fetch_length(const struct sm *m, const struct context *x)
 {
     const uint32_t per_line = m->p->icache_line / SM_INST_BYTES; /* a power of two */
-    uint32_t count = MIN(m->p->fetch_width, m->p->ibuffer);
-    count = MIN(count, per_line - (x->fetch_pc & (per_line - 1)));
-    return MIN(count, x->program->kernel->inst_count - x->fetch_pc);
+    const uint32_t count = MIN(m->fetch.width, per_line - (x->fetch_pc & (per_line - 1)));
+    return MIN(count, x->program->inst_count - x->fetch_pc);
 }
 
 static enum rocache_answer ask_cache(struct sm *m, struct context *x)
@@ -280,7 +287,7 @@ static bool fetch_next(struct sm *m)
     }
     struct context *x = slot_context(&m->state, slot);
     m->fetch.last = slot;
-    if (!m->fetch.past_branch || x->fetch_pc >= x->program->kernel->inst_count) x->fetch_pc = x->next_pc;
+    if (!m->fetch.past_branch || x->fetch_pc >= x->program->inst_count) x->fetch_pc = x->next_pc;
     const enum rocache_answer a = ask_cache(m, x);
     if (UNLIKELY(a == ROCACHE_STALL) && !stall(m, slots)) return false;
     sleep_changed(&m->sleep);

@@ -22,6 +22,8 @@ struct fetch {
     /* the slot that fetched last */
     uint32_t last;
     bool past_branch;
+    /* instructions that one access brings, at most */
+    uint8_t width;
     /* stalls in a row with nothing changed between them */
     uint16_t stalls;
 };

@@ -232,13 +232,12 @@ static bool serve_head(struct sm *m)
     return goes_on;
 }
 
-HOT NOINLINE void lsu_cycle(struct sm *m)
+/* While the L1 refuses the head, only what mechanisms have beside the queue may go on. */
+HOT NOINLINE static void serve(struct sm *m)
 {
-    uint32_t ports = m->lsu.ports;
-    m->lsu.sleep.blocked = m->lsu.sleep.blocked && l1_still_refuses(m->l1, m->sleep.now);
+    uint32_t ports = m->lsu.sleep.blocked ? 0 : m->lsu.ports;
     if (UNLIKELY(m->prefetches.has_work)) prefetch_before(m);
     if (UNLIKELY(m->lsu.has_transfer)) transfer_before(m);
-    if (m->lsu.sleep.blocked) ports = 0;
     if (UNLIKELY(m->lsu.has_reexec) && ports && lsu_reexec_is_next(m)) {
         lsu_reexec_serve(m);
         ports = lsu_reexec_is_full(m) ? 0 : ports - 1;
@@ -251,4 +250,10 @@ HOT NOINLINE void lsu_cycle(struct sm *m)
     if (UNLIKELY(m->lsu.has_transfer)) transfer_after(m);
     if (m->lsu.queue_count && !m->lsu.sleep.blocked && l1_is_full(m->l1))
         m->lsu.sleep.blocked = lsu_is_refusal_ahead(m);
+}
+
+HOT NOINLINE void lsu_cycle(struct sm *m)
+{
+    m->lsu.sleep.blocked = m->lsu.sleep.blocked && l1_still_refuses(m->l1, m->sleep.now);
+    if (!m->lsu.sleep.blocked || UNLIKELY(m->lsu.has_transfer | (m->prefetches.has_work != 0))) serve(m);
 }

@@ -176,7 +176,7 @@ static void ask_schedulers(struct sm *m)
     uint32_t i = s->turns_by_cycle ? (uint32_t)(m->sleep.cycle % count) : s->turn;
     struct chances c = {0};
     m->sched.awaits_unit = false;
-    for (uint32_t n = 0; n < count; n++, i = i + 1 == count ? 0 : i + 1) {
+    for (uint32_t n = 0; n < count; n++, i = (i + 1) * (i + 1 < count)) { /* no branch: turns are hard to predict */
         const struct bank *b = &m->banks[s->bank[i]];
         if (c.bank != b) c = chances_of(m, b);
         const uint64_t ready = c.ready & s->slots[i];
