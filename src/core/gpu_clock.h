@@ -75,8 +75,7 @@ static inline void gpu_time_move(struct gpu_time *t, tick to)
     for (int d = 0; d < DOMAIN_COUNT; d++) {
         const tick edge = t->next[d];
         t->is_edge[d] = edge == to;
-        if (edge > to) continue;
-        t->next[d] = edge + t->clock.domains[d].period;
+        t->next[d] = edge + (edge <= to ? t->clock.domains[d].period : 0); /* no branch: hard to predict */
         if (UNLIKELY(t->next[d] <= to)) gpu_time_leap(t, (enum gpu_domain)d);
     }
     if (t->is_edge[DOMAIN_CORE]) core_clock_set(&t->core, to);

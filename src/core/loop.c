@@ -123,8 +123,8 @@ static bool is_pending(const struct timed_gpu *g, const struct loop_end *e)
  * is_pending: the loop goes on after this step. */
 static tick find_ahead_end(const struct timed_gpu *g, bool is_pending)
 {
-    const bool is_allowed = is_pending && dispatch_is_alone(&g->dispatch) && !g->dispatch.is_draining &&
-                            !g->options.no_skip;
+    const bool is_allowed =
+        is_pending && dispatch_is_alone(&g->dispatch) && !g->dispatch.is_draining && !g->options.no_skip;
     return ahead_end(is_allowed, &(struct ahead_limits){.dispatcher = g->dispatch.wake,
                                                         .streams = g->streams.wake,
                                                         .sample = g->sampler.next,

@@ -140,6 +140,15 @@ static inline uint32_t cache_matches(const struct cache *c, const struct narrow_
     return narrow_match(s, c->narrow_bytes, narrow_tag(number)) & s->used & c->ways_mask;
 }
 
+/* Does a way in use that has the tag of the line hold it? */
+static inline bool cache_way_holds(const struct cache *c, const struct narrow_set *s, uint32_t way,
+                                   uint64_t number)
+{
+    if (UNLIKELY(narrow_is_unsure(s, way, number)))
+        return cache_number(c, c->lines[c->found_set * c->ways_max + way].addr) == number;
+    return narrow_holds(s, c->narrow_bytes, way, number);
+}
+
 static inline enum cache_outcome cache_outcome_of(const struct cache *c, uint32_t line, uint32_t sectors)
 {
     if (line == CACHE_NO_LINE) return CACHE_MISS;
@@ -174,8 +183,7 @@ COLD static enum cache_outcome cache_look_further(struct cache *c, uint32_t matc
     c->found_line = CACHE_NO_LINE;
     while (c->found_line == CACHE_NO_LINE && (matches &= matches - 1)) {
         uint32_t way = (uint32_t)__builtin_ctz(matches);
-        if (narrow_holds(s, c->narrow_bytes, way, c->found_number))
-            c->found_line = c->found_set * c->ways_max + way;
+        if (cache_way_holds(c, s, way, c->found_number)) c->found_line = c->found_set * c->ways_max + way;
     }
     *line = c->found_line;
     return cache_outcome_of(c, *line, sectors);
@@ -196,7 +204,7 @@ HOT enum cache_outcome cache_look_up(struct cache *c, uint64_t addr, uint32_t se
         if (matches) {
             const uint32_t way = (uint32_t)__builtin_ctz(matches);
             found = c->found_set * c->ways_max + way;
-            if (UNLIKELY(!narrow_holds(s, c->narrow_bytes, way, number)))
+            if (UNLIKELY(!cache_way_holds(c, s, way, number)))
                 return cache_look_further(c, matches, sectors, line);
             if (s->whole >> way & 1) {
                 *line = c->found_line = found;
@@ -331,7 +339,6 @@ static inline void cache_take(struct cache *c, uint32_t line, uint64_t number, u
         cache_take_wide(c, line, addr, sectors);
         return;
     }
-    assert(number >> NARROW_NUMBER_BITS == 0);
     struct cache_place p = cache_place(c, line);
     uint32_t reserved = cache_mask(c, sectors);
     narrow_put(p.set, c->narrow_bytes, p.way, number, reserved);

@@ -3,11 +3,11 @@
  *
  * Invariants. (1) Bit i of used: way i holds an address; of awaited: some of its sectors are reserved; a way
  * that is awaited is used. (2) tags[i] of a way in use is a hash of 16 bits of its line number, so that two
- * lines may have the same; together with the bits above the lowest 16 (narrow_upper) it is exact. (3) The
- * order is a list of all ways, 4 bits each, oldest lowest; where a way that is not in use stands in it means
- * nothing. (4) A set that is all zero is empty, so that nothing has to be written for sets that are never
- * used; its first way in use gives it an order. (5) Bit i of whole: all sectors of way i are valid; it may be
- * 0 where they are. */
+ * lines may have the same; together with the bits above the lowest 16 (narrow_upper) it is exact, unless bit
+ * i of large says that the number has more than NARROW_NUMBER_BITS. (3) The order is a list of all ways, 4
+ * bits each, oldest lowest; where a way that is not in use stands in it means nothing. (4) A set that is all
+ * zero is empty, so that nothing has to be written for sets that are never used; its first way in use gives
+ * it an order. (5) Bit i of whole: all sectors of way i are valid; it may be 0 where they are. */
 #ifndef HEDDLE_CACHE_NARROW_H
 #define HEDDLE_CACHE_NARROW_H
 
@@ -18,12 +18,12 @@
 #endif
 
 enum { CACHE_NARROW_WAYS = 16, NARROW_HALF = 8, NARROW_NO_WAY = CACHE_NARROW_WAYS };
-/* Line numbers have fewer bits: addresses of lines of 32 bytes, 53. */
+/* More than programs have; a mechanism may prefetch any address. */
 enum { NARROW_NUMBER_BITS = 48 };
 
 struct narrow_set {
     uint64_t order;
-    uint16_t used, awaited, whole, spare;
+    uint16_t used, awaited, whole, large;
     /* 8 or 16 */
     uint16_t tags[];
 };
@@ -44,13 +44,18 @@ static inline uint64_t narrow_first_order(uint32_t ways)
  * arrays often are. */
 static inline uint16_t narrow_tag(uint64_t number) { return (uint16_t)(number ^ number >> 16); }
 
-/* [way]: the bits of its line number above the lowest 16. */
+/* [way]: 32 bits of its line number, above the lowest 16. */
 static inline uint32_t *narrow_upper(const struct narrow_set *s, uint32_t set_bytes)
 {
     return (uint32_t *)(void *)((char *)s + set_bytes / 2);
 }
 
-/* Does a way in use that has the line's tag hold the line? */
+/* Does a way in use that has the line's tag hold the line? Where narrow_is_unsure, only the line's record
+ * says so. */
+static inline bool narrow_is_unsure(const struct narrow_set *s, uint32_t way, uint64_t number)
+{
+    return (number >> NARROW_NUMBER_BITS) | (s->large >> way & 1);
+}
 static inline bool narrow_holds(const struct narrow_set *s, uint32_t set_bytes, uint32_t way, uint64_t number)
 {
     return narrow_upper(s, set_bytes)[way] == (uint32_t)(number >> 16);
@@ -114,6 +119,7 @@ static inline void narrow_put(struct narrow_set *s, uint32_t set_bytes, uint32_t
     s->tags[way] = narrow_tag(number);
     narrow_upper(s, set_bytes)[way] = (uint32_t)(number >> 16);
     s->whole = narrow_with(s->whole, way, false);
+    s->large = narrow_with(s->large, way, number >> NARROW_NUMBER_BITS);
     s->used |= (uint16_t)(1u << way);
     s->awaited |= (uint16_t)((uint32_t)is_awaited << way);
 }

@@ -150,7 +150,7 @@ HOT NOINLINE static bool l1_may_differ(struct l1 *c)
 bool l1_stays_refused(struct l1 *c, tick now)
 {
     if (!c->stall.open || c->stall.asks_always) return false;
-    if ((c->changes & c->stall.waits_for || l1_has_sent(c)) && l1_may_differ(c)) return false;
+    if (((c->changes & c->stall.waits_for) | l1_has_sent(c)) && l1_may_differ(c)) return false;
 #ifndef NDEBUG
     assert(l1_ask_plainly(c) == (enum l1_answer)c->stall.cause); /* invariant 2 */
 #endif

@@ -105,9 +105,7 @@ static inline uint32_t link_occupied(const struct link *l, tick now)
 /* Does the link lack room for n more values at now? */
 static inline bool link_is_full(const struct link *l, tick now, uint32_t n)
 {
-    uint32_t more = l->count + n;
-    if (more > l->capacity) return true;
-    return UNLIKELY(l->changed == now) && more + l->pop_count > l->capacity;
+    return link_occupied(l, now) + n > l->capacity;
 }
 
 /* Every slot holds a value: room comes with a pop, which wakes a waiting producer. */

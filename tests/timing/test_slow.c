@@ -90,7 +90,8 @@ static void silence_is_measured_in_the_slowest_clock(void **state)
     struct watchdog d;
     watchdog_init(&d, &r.gpu->machine, &r.gpu->time);
     assert_true(d.silence_max > 20 * 1000 && d.silence_max < 20 * 1000 + 5000);
-    const tick period = gpu_time_period(&r.gpu->time, DOMAIN_CORE), from = gpu_time_edge_from(&r.gpu->time, DOMAIN_CORE);
+    const tick period = gpu_time_period(&r.gpu->time, DOMAIN_CORE),
+               from = gpu_time_edge_from(&r.gpu->time, DOMAIN_CORE);
     gpu_time_move(&r.gpu->time, from);
     assert_false(stuck_is_silent(&d, &view));
     gpu_time_move(&r.gpu->time, from + d.silence_max * period);

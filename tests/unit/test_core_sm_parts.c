@@ -10,6 +10,8 @@
 #include "base/bitset.h"
 #include "core/sm/collector.h"
 #include "core/sm/pipes.h"
+#include "core/sm/uop_table.h"
+#include "isa/isa.h"
 
 static struct sm_params fermi(void)
 {
@@ -32,6 +34,19 @@ static struct uop decode(struct isa_inst inst, uint32_t dsts, uint32_t srcs)
 #define P(n) ((uint16_t)(ISA_KIND_P | (n)))
 #define C(n) ((uint16_t)(ISA_KIND_C | (n)))
 
+/* The registers of an instruction, as two sets. */
+struct sets {
+    uint64_t hazard[REG_WORDS], def[REG_WORDS];
+};
+static struct sets sets_of(const struct uop *u)
+{
+    struct sets s;
+    for (uint32_t i = 0; i < REG_WORDS; i++) {
+        s.hazard[i] = u->registers[i].hazard;
+        s.def[i] = u->registers[i].def;
+    }
+    return s;
+}
 static uint32_t registers(const uint64_t *set) { return bitset_count(set, REG_WORDS); }
 
 /* ---- instructions ---- */
@@ -43,10 +58,11 @@ static void an_instruction_waits_for_sources_destinations_and_guard(void **state
         (struct isa_inst){
             .op = ISA_OP_FMA_F32, .guard = 3 | ISA_GUARD_NOT, .dst = {9}, .src = {70, 200, C(5)}},
         1, 3);
-    assert_int_equal(registers(u.hazard), 3);
-    assert_true(bitset_has(u.hazard, 9) && bitset_has(u.hazard, 70) && bitset_has(u.hazard, 200));
-    assert_int_equal(registers(u.def), 1);
-    assert_true(bitset_has(u.def, 9));
+    const struct sets r = sets_of(&u);
+    assert_int_equal(registers(r.hazard), 3);
+    assert_true(bitset_has(r.hazard, 9) && bitset_has(r.hazard, 70) && bitset_has(r.hazard, 200));
+    assert_int_equal(registers(r.def), 1);
+    assert_true(bitset_has(r.def, 9));
     assert_int_equal(u.hazard_preds, 1 << 3);
     assert_int_equal(u.def_preds, 0);
     assert_int_equal(u.read_count, 2);
@@ -62,9 +78,10 @@ static void wide_values_are_two_registers_and_vectors_are_several(void **state)
         (struct isa_inst){
             .op = ISA_OP_LD_64, .guard = ISA_PT, .vec = 2, .mod = ISA_GLOBAL, .dst = {4, 6}, .src = {10}},
         2, 1);
-    assert_int_equal(registers(u.def), 4);
-    assert_true(bitset_has(u.def, 4) && bitset_has(u.def, 5) && bitset_has(u.def, 6) && bitset_has(u.def, 7));
-    assert_int_equal(registers(u.hazard), 6); /* and the address */
+    struct sets r = sets_of(&u);
+    assert_int_equal(registers(r.def), 4);
+    assert_true(bitset_has(r.def, 4) && bitset_has(r.def, 5) && bitset_has(r.def, 6) && bitset_has(r.def, 7));
+    assert_int_equal(registers(r.hazard), 6); /* and the address */
     assert_int_equal(u.flags, UOP_LOAD | UOP_DEVICE | UOP_SEES);
     assert_int_equal(u.cls, CLASS_MEM);
     u = decode((struct isa_inst){.op = ISA_OP_ST_32,
@@ -74,8 +91,9 @@ static void wide_values_are_two_registers_and_vectors_are_several(void **state)
                                  .mod = ISA_SHARED,
                                  .src = {10, 20, 21, 22, 23}},
                0, 5);
-    assert_int_equal(registers(u.hazard), 5); /* an address of one register */
-    assert_int_equal(registers(u.def), 0);
+    r = sets_of(&u);
+    assert_int_equal(registers(r.hazard), 5); /* an address of one register */
+    assert_int_equal(registers(r.def), 0);
     assert_int_equal(u.flags, UOP_STORE);
 }
 
@@ -89,7 +107,36 @@ static void a_compare_writes_predicates_and_reads_them(void **state)
                           2, 3);
     assert_int_equal(u.def_preds, 1 << 1 | 1 << 2);
     assert_int_equal(u.hazard_preds, 1 << 1 | 1 << 2 | 1 << 5);
-    assert_int_equal(registers(u.hazard), 1);
+    const struct sets r = sets_of(&u);
+    assert_int_equal(registers(r.hazard), 1);
+}
+
+static void sms_share_the_instructions_of_a_grid_until_the_last_has_dropped_them(void **state)
+{
+    (void)state;
+    const struct sm_params p = fermi();
+    struct isa_inst insts[2] = {
+        {.op = ISA_OP_BRA, .guard = ISA_PT, .vec = 1},
+        {.op = ISA_OP_FMA_F32, .guard = ISA_PT, .vec = 1, .dst = {9}, .src = {1, 2, 3}}};
+    for (uint32_t i = 0; i < ARRAY_LEN(insts); i++)
+        for (uint32_t k = i ? 1 : 0; k < ISA_DST_MAX; k++) insts[i].dst[k] = ISA_NONE;
+    for (uint32_t k = 0; k < ISA_SRC_MAX; k++) insts[0].src[k] = ISA_NONE;
+    for (uint32_t k = 3; k < ISA_SRC_MAX; k++) insts[1].src[k] = ISA_NONE;
+    const struct isa_kernel k = {.insts = insts, .inst_count = ARRAY_LEN(insts)};
+    struct uop_tables *t = uop_tables_create(&p);
+    const struct uop *first = uop_table_take(t, 1, &k), *again = uop_table_take(t, 1, &k),
+                     *other = uop_table_take(t, 2, &k);
+    assert_ptr_equal(first, again);
+    assert_ptr_not_equal(first, other); /* the kernel of an older grid may have been unloaded */
+    assert_int_equal(first[1].read_count, 3);
+    assert_int_equal(first[1].registers[0].def, 1 << 9);
+    uop_table_drop(t, first);
+    assert_true(first[0].flags & UOP_BRANCH); /* the other user still has them */
+    uop_table_drop(t, other);
+    assert_ptr_equal(uop_table_take(t, 1, &k), again);
+    uop_table_drop(t, again);
+    uop_table_drop(t, again);
+    uop_tables_destroy(t); /* with an assertion: none is left */
 }
 
 static void operations_have_the_latencies_of_their_kind(void **state)
@@ -418,6 +465,7 @@ int main(void)
         cmocka_unit_test(wide_values_are_two_registers_and_vectors_are_several),
         cmocka_unit_test(what_other_sms_do_is_seen_by_loads_of_their_memory_clocks_and_barriers),
         cmocka_unit_test(a_compare_writes_predicates_and_reads_them),
+        cmocka_unit_test(sms_share_the_instructions_of_a_grid_until_the_last_has_dropped_them),
         cmocka_unit_test(operations_have_the_latencies_of_their_kind),
         cmocka_unit_test(a_unit_is_busy_for_its_interval_and_answers_after_its_latency),
         cmocka_unit_test(no_cycle_has_more_results_than_buses),

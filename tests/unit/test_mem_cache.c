@@ -268,6 +268,50 @@ static void any_number_of_ways_finds_and_replaces_as_a_plain_list_does(void **st
     }
 }
 
+/* The numbers have one short tag, and differ in each part of a number: bits 0 to 15, 16 to 47, above. */
+static void lines_with_one_tag_are_told_apart(void **state)
+{
+    (void)state;
+    static const uint64_t numbers[] = {0,          0x10001,    0x20002,        1ull << 32,
+                                       1ull << 47, 1ull << 48, 0x1000000010001};
+    for (uint32_t ways = 8; ways <= 16; ways += 8) {
+        struct cache c = make(1, ways, false, CACHE_INDEX_LINEAR, CACHE_LRU);
+        uint32_t line;
+        for (uint32_t i = 0; i < ARRAY_LEN(numbers); i++) {
+            assert_int_equal(cache_look_up(&c, numbers[i] * 128, 1, &line), CACHE_MISS);
+            put(&c, numbers[i] * 128);
+        }
+        for (uint32_t i = 0; i < ARRAY_LEN(numbers); i++) {
+            assert_int_equal(cache_look_up(&c, numbers[i] * 128, 1, &line), CACHE_HIT);
+            assert_int_equal(c.lines[line].addr, numbers[i] * 128);
+        }
+        assert_int_equal(cache_look_up(&c, 0x30003ull * 128, 1, &line), CACHE_MISS);
+        cache_free(&c);
+    }
+}
+
+/* What a hit needs is kept beside the tags, once all sectors are there. */
+static void a_way_that_was_whole_is_not_when_it_has_another_line(void **state)
+{
+    (void)state;
+    struct cache c = make(1, 1, true, CACHE_INDEX_LINEAR, CACHE_LRU);
+    uint32_t line;
+    cache_reserve(&c, 0, 0, 15);
+    cache_fill(&c, 0, 7);
+    assert_int_equal(cache_look_up(&c, 0, 8, &line), CACHE_HIT_RESERVED);
+    cache_fill(&c, 0, 8);
+    assert_int_equal(cache_look_up(&c, 0, 15, &line), CACHE_HIT);
+    cache_reserve(&c, 0, 128, 1);
+    assert_int_equal(cache_look_up(&c, 0, 1, &line), CACHE_MISS);
+    assert_int_equal(cache_look_up(&c, 128, 1, &line), CACHE_HIT_RESERVED);
+    assert_int_equal(cache_look_up(&c, 128, 2, &line), CACHE_SECTOR_MISS);
+    cache_fill(&c, 0, 1);
+    assert_int_equal(cache_look_up(&c, 128, 3, &line), CACHE_SECTOR_MISS);
+    cache_invalidate(&c, 0);
+    assert_int_equal(cache_look_up(&c, 128, 1, &line), CACHE_MISS);
+    cache_free(&c);
+}
+
 static void a_line_beyond_the_ways_in_use_is_not_found(void **state)
 {
     static const uint32_t all_ways[] = {3, 6, 16, 40};
@@ -390,6 +434,8 @@ int main(void)
         cmocka_unit_test(lru_replaces_the_least_used_and_fifo_the_oldest),
         cmocka_unit_test(random_draws_repeat_until_the_cache_changes),
         cmocka_unit_test(any_number_of_ways_finds_and_replaces_as_a_plain_list_does),
+        cmocka_unit_test(lines_with_one_tag_are_told_apart),
+        cmocka_unit_test(a_way_that_was_whole_is_not_when_it_has_another_line),
         cmocka_unit_test(a_line_beyond_the_ways_in_use_is_not_found),
         cmocka_unit_test(mshrs_are_found_merged_and_given_back),
         cmocka_unit_test(an_mshr_is_found_while_it_is_listed),

@@ -1,5 +1,5 @@
-/* program.h: a kernel as an SM runs it: its decoded instructions, with the statistics of its loads and of its grid. See
- * program.c. */
+/* program.h: a kernel as an SM runs it: its decoded instructions, with the statistics of its loads and of its
+ * grid. See program.c. */
 #ifndef HEDDLE_SM_PROGRAM_H
 #define HEDDLE_SM_PROGRAM_H
 

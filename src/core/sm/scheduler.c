@@ -166,6 +166,9 @@ static struct chances chances_of(const struct sm *m, const struct bank *b)
     return (struct chances){b, all, free, free ? free & sched_room(m, b) : 0};
 }
 
+/* Without a branch: the host cannot predict whose turn it is. */
+static inline uint32_t next_scheduler(uint32_t i, uint32_t count) { return (i + 1) * (i + 1 < count); }
+
 /* Where a latch has room for only one, the scheduler that took the room is the last one in the following
  * cycles. (Turns by the number of the cycle are not fair: replies come at edges of the crossbar's clock, so
  * room is made in cycles of the same parity.) */
@@ -176,7 +179,7 @@ static void ask_schedulers(struct sm *m)
     uint32_t i = s->turns_by_cycle ? (uint32_t)(m->sleep.cycle % count) : s->turn;
     struct chances c = {0};
     m->sched.awaits_unit = false;
-    for (uint32_t n = 0; n < count; n++, i = (i + 1) * (i + 1 < count)) { /* no branch: turns are hard to predict */
+    for (uint32_t n = 0; n < count; n++, i = next_scheduler(i, count)) {
         const struct bank *b = &m->banks[s->bank[i]];
         if (c.bank != b) c = chances_of(m, b);
         const uint64_t ready = c.ready & s->slots[i];
@@ -192,7 +195,7 @@ static void ask_schedulers(struct sm *m)
         struct context *x = slot_context(&m->state, s->bank[i] * SM_BANK_SLOTS + (uint32_t)w);
         const enum sm_class cls = (enum sm_class)x->next->cls;
         issue_from(m, i, b, x, (uint32_t)w);
-        if (!execute_has_room(m, cls)) s->turn = (uint8_t)(i + 1 == count ? 0 : i + 1);
+        if (!execute_has_room(m, cls)) s->turn = (uint8_t)next_scheduler(i, count);
         if (UNLIKELY(m->sleep.votes_changed)) sched_hear_votes(m);
         c.bank = NULL;
     }

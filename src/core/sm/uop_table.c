@@ -33,8 +33,7 @@ static struct uop_table *add(struct uop_tables *t, uint64_t grid, const struct i
 {
     t->list = mem_realloc(t->list, (t->count + 1) * sizeof *t->list);
     struct uop_table *table = &t->list[t->count++];
-    *table =
-        (struct uop_table){.grid = grid, .uops = mem_zalloc_lines(k->inst_count * sizeof *table->uops)};
+    *table = (struct uop_table){.grid = grid, .uops = mem_zalloc_lines(k->inst_count * sizeof *table->uops)};
     for (uint32_t pc = 0; pc < k->inst_count; pc++) uop_decode(t->params, &k->insts[pc], &table->uops[pc]);
     return table;
 }
