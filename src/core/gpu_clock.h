@@ -60,9 +60,11 @@ struct gpu_time {
     tick next[DOMAIN_COUNT];
     /* now is an edge of the domain */
     bool is_edge[DOMAIN_COUNT];
-    struct gpu_clock clock;
     struct core_clock core;
+    struct gpu_clock clock;
 };
+_Static_assert(offsetof(struct gpu_time, clock.ticks_per_ms) == 2 * HOST_LINE,
+               "what a step touches is two lines of the host");
 
 void gpu_time_init(struct gpu_time *t, const struct gpu_clock *clock);
 /* Moves a domain over several of its edges to now. */

@@ -120,11 +120,11 @@ static bool is_pending(const struct timed_gpu *g, const struct loop_end *e)
 }
 
 /* SMs may run ahead while one kernel is on the machine: then nothing is asked of them before it ends.
- * is_pending: the loop goes on after this step. */
-static tick find_ahead_end(const struct timed_gpu *g, bool is_pending)
+ * goes_on: the loop does not end with this step. */
+static tick find_ahead_end(const struct timed_gpu *g, bool goes_on)
 {
     const bool is_allowed =
-        is_pending && dispatch_is_alone(&g->dispatch) && !g->dispatch.is_draining && !g->options.no_skip;
+        goes_on && dispatch_is_alone(&g->dispatch) && !g->dispatch.is_draining && !g->options.no_skip;
     return ahead_end(is_allowed, &(struct ahead_limits){.dispatcher = g->dispatch.wake,
                                                         .streams = g->streams.wake,
                                                         .sample = g->sampler.next,

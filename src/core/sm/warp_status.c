@@ -34,7 +34,7 @@ static inline void expect(const struct context *x)
 {
     const struct uop *u = x->next;
     emu_warp_expect(x->emu, u->reads, u->read_count);
-    if (u->flags & UOP_DEVICE && u->flags & UOP_LOAD) emu_warp_expect_load(x->emu);
+    if ((u->flags & UOP_DEVICE) && (u->flags & UOP_LOAD)) emu_warp_expect_load(x->emu);
 }
 
 static void set_next(struct bank *b, struct context *x, uint64_t bit)
