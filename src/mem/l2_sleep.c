@@ -82,7 +82,7 @@ void l2_set_wake(struct l2_slice *s, tick now)
 
 bool l2_sleeps(const struct l2_slice *s, tick now)
 {
-    if (now >= s->act_at || (s->has_fills && s->fill_ready == TICK_NEVER)) return false;
+    if ((now >= s->act_at) | ((s->has_fills != 0) & (s->fill_ready == TICK_NEVER))) return false;
     /* Room that comes in this tick can be used in the next one, so the links are asked about that time. */
     if (s->awaits_reply && l2_out_has_room(s, now + 1)) return false;
     return !s->awaits_dram || link_is_full(s->to_dram, now + 1, 1);

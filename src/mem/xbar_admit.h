@@ -33,7 +33,7 @@ static inline uint64_t xbar_held_back(const struct xbar_net *n, uint32_t output,
  * buffer. */
 static inline bool xbar_fits(uint32_t held, uint32_t flits, uint32_t size)
 {
-    return held + flits <= size || !held;
+    return (held + flits <= size) | !held; /* no branch: hard to predict */
 }
 
 /* Into the ejection buffer: a granted packet has its slot at once. Outputs without room: xbar_ports.full. */

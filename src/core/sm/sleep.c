@@ -24,7 +24,7 @@ bool sleep_begin(struct sm *m, tick now)
     }
     *s->wake = TICK_NEVER;
     const bool is_next = now == s->now + m->clock.period;
-    if (!is_next || m->lsu.sleep.rests) lsu_catch_up(m, now);
+    if (!is_next | m->lsu.sleep.rests) lsu_catch_up(m, now);
     s->cycle += is_next ? 1 : clock_cycles(&m->clock, now - s->now);
     s->now = now;
     s->has_ticked = true;
