@@ -35,7 +35,8 @@ static inline tick l2_pipe_closes(const struct l2_ring *pipe, uint32_t stages, u
 /* Can the head of the access queue enter the pipeline at this time? */
 static inline bool l2_enters_at(const struct l2_slice *s, tick at)
 {
-    return (s->closed_from > at) & (link_next(s->in) <= at);
+    const tick seen = link_next(s->in);
+    return (s->closed_from > at) & (seen <= at);
 }
 
 /* When the oldest fill (s->has_fills) can take its port; TICK_NEVER: another fill has it. */

@@ -145,8 +145,9 @@ static inline uint32_t sched_of(const struct sm *m, uint32_t slot)
 /* Has the load-store unit something to do in this cycle: answers and writebacks; accesses? */
 static inline bool lsu_has_replies(const struct sm *m)
 {
-    return (l1_next_done_at(m->l1) <= m->sleep.now) | pipes_may_delay(&m->pipes, m->sleep.cycle) |
-           (m->lsu.writeback_head != SM_NONE);
+    const bool has_answer = l1_next_done_at(m->l1) <= m->sleep.now,
+               has_delay = pipes_may_delay(&m->pipes, m->sleep.cycle);
+    return has_answer | has_delay | (m->lsu.writeback_head != SM_NONE);
 }
 static inline bool lsu_has_work(const struct sm *m)
 {
