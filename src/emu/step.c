@@ -256,7 +256,7 @@ void emu_warp_expect(const struct warp *w, const uint8_t *registers, uint32_t co
 void emu_warp_expect_load(const struct warp *w)
 {
     const struct isa_inst *i = w->run->insts + w->leaf->pc;
-    const uint32_t mask = warp_guarded(w, i);
+    const uint32_t mask = w->leaf->mask & warp_guard(w, i);
     struct access_desc d;
     if (!mask || !memory_describe(i, &d) || d.is_32) return;
     if (d.space != ISA_GLOBAL && d.space != ISA_GENERIC) return;

@@ -101,7 +101,7 @@ static void run_leaf(struct warp *w, uint64_t end)
             return;
         }
         const struct isa_inst *i = insts + pc;
-        uint32_t m = mask & (w->pred[i->guard & 7] ^ (0u - (i->guard >> 7)));
+        uint32_t m = mask & warp_guard(w, i);
         w->insts++;
         pcs[pc].insts++;
         if (m != UINT32_MAX) pcs[pc].idle += ISA_LANES - lanes_count(m);
@@ -193,7 +193,7 @@ const struct isa_inst *warp_fetch(struct warp *w, uint32_t *mask)
     const struct leaf *leaf = w->leaf;
     const struct isa_inst *i = w->run->insts + leaf->pc;
     struct pc_info *info = &w->share->pcs[leaf->pc];
-    *mask = warp_guarded(w, i);
+    *mask = leaf->mask & warp_guard(w, i);
     w->insts++;
     w->turn_start++;                          /* counted for the device at once */
     if (!w->run->ns) w->run->device->insts++; /* the clock of a functional run */

@@ -176,10 +176,10 @@ static inline uint32_t lanes_count(uint32_t mask)
 }
 static inline uint32_t lane_first(uint32_t mask) { return (uint32_t)__builtin_ctz(mask); }
 static inline uint32_t lane_last(uint32_t mask) { return 31 - (uint32_t)__builtin_clz(mask); }
-/* The lanes of the current leaf that the guard of an instruction lets execute it. */
-static inline uint32_t warp_guarded(const struct warp *w, const struct isa_inst *i)
+/* The lanes that the guard of an instruction lets execute it. */
+static inline uint32_t warp_guard(const struct warp *w, const struct isa_inst *i)
 {
-    return w->leaf->mask & (w->pred[i->guard & 7] ^ (0u - (i->guard >> 7)));
+    return w->pred[i->guard & 7] ^ (0u - (i->guard >> 7));
 }
 /* Each lane of mask, in ascending order. */
 #define FOR_LANES(l, mask)                                                                                   \

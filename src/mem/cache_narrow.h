@@ -2,9 +2,9 @@
  * of the host for up to 8, two for up to 16. A read that hits a whole line touches nothing else.
  *
  * Invariants. (1) Bit i of used: way i holds an address; of awaited: some of its sectors are reserved; a way
- * that is awaited is used. (2) tags[i] of a way in use is a hash of 16 bits of its line number, so that two
- * lines may have the same; together with the bits above the lowest 16 (narrow_upper) it is exact, unless bit
- * i of large says that the number has more than NARROW_NUMBER_BITS. (3) The order is a list of all ways, 4
+ * that is awaited is used. (2) tags[i] of a way in use is a hash of its line number, so that two lines may
+ * have the same; together with the bits above the lowest 16 (narrow_upper) it is exact, unless bit i of large
+ * says that the number has more than NARROW_NUMBER_BITS. (3) The order is a list of all ways, 4
  * bits each, oldest lowest; where a way that is not in use stands in it means nothing. (4) A set that is all
  * zero is empty, so that nothing has to be written for sets that are never used; its first way in use gives
  * it an order. (5) Bit i of whole: all sectors of way i are valid; it may be 0 where they are. */
@@ -50,8 +50,8 @@ static inline uint32_t *narrow_upper(const struct narrow_set *s, uint32_t set_by
     return (uint32_t *)(void *)((char *)s + set_bytes / 2);
 }
 
-/* Does a way in use that has the line's tag hold the line? Where narrow_is_unsure, only the line's record
- * says so. */
+/* narrow_holds: does a way in use that has the line's tag hold the line? narrow_is_unsure: its record has to
+ * be asked instead. */
 static inline bool narrow_is_unsure(const struct narrow_set *s, uint32_t way, uint64_t number)
 {
     return (number >> NARROW_NUMBER_BITS) | (s->large >> way & 1);

@@ -1,5 +1,5 @@
 /* uop.h: a machine instruction as the pipeline sees it: which registers must be free, which unit takes it,
- * how long. It is made once for each kernel (uop_table.h), so that nothing is decoded at issue. */
+ * how long. It is made once for each grid (uop_table.h), so that nothing is decoded at issue. */
 #ifndef HEDDLE_UOP_H
 #define HEDDLE_UOP_H
 
@@ -56,7 +56,7 @@ struct uop {
     uint16_t flags;
     /* cycles */
     uint16_t latency, interval;
-    /* of registers, up to the last that is not 0 */
+    /* entries of `registers`, up to the last that is not 0 */
     uint8_t words;
     uint8_t read_count, write_count;
     /* sources that are neither registers nor predicates */
